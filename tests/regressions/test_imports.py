@@ -323,3 +323,39 @@ def scenario():
     )
     report = dpor.check(f"{program}::scenario")
     assert report.verdict == "pass", (report.findings, report.reasons)
+
+
+def test_what_stands_for_a_module_is_not_asked_for_its_attributes(tmp_path: Path) -> None:
+    """As Twisted's proxies of modules with deprecated names: to look at one called it, which looked at it again."""
+    (tmp_path / "proxied.py").write_text(
+        """
+import sys
+
+class Proxy:
+    def __init__(self, module):
+        object.__setattr__(self, "module", module)
+
+    def __getattribute__(self, name):
+        return getattr(object.__getattribute__(self, "module"), name)
+
+items = []
+sys.modules[__name__] = Proxy(sys.modules[__name__])
+"""
+    )
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+import proxied
+
+def scenario():
+    threads = [threading.Thread(target=lambda: proxied.__dict__["items"].append(1)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert proxied.items == [1, 1]
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert report.verdict == "pass", (report.findings, report.reasons)

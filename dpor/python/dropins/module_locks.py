@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from dpor.primitives.imports import IDLE, LOAD, THERE, WAIT, AwaitImport, BeginImport, BeginImportWithin, EndImport
+from dpor.python.kernel.classes import namespace_of
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -109,7 +110,7 @@ def load_modules(name: str, package: str, level: int, names: Any) -> None:
             load_module(part)
         elif part not in sys.modules:
             return
-    inside = vars(sys.modules[absolute]) if absolute in sys.modules else {}
+    inside = namespace_of(sys.modules.get(absolute))
     if "__path__" in inside:
         for part in names or ():
             if part not in inside and run.above.imports_in_steps(f"{absolute}.{part}"):

@@ -34,7 +34,7 @@ from dpor.python.effects.kinds import static
 from dpor.python.effects.reach import writes
 from dpor.python.kernel import accessing, assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, about
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, namespace_of
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
@@ -131,7 +131,7 @@ def _held_in(location: Location) -> list[Any]:
     """Return the objects in the location, in the order in which the container drops them if it is cleared."""
     match run.operations.name_of(location):
         case ("global", str(module), str(name)):
-            return [vars(sys.modules[module]).get(name)] if module in sys.modules else []
+            return [namespace_of(sys.modules[module]).get(name)] if module in sys.modules else []
         case ("class attribute", str(name)):
             return [
                 obj

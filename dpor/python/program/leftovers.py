@@ -13,7 +13,7 @@ from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import derived_from, is_a
+from dpor.python.kernel.classes import derived_from, is_a, namespace_of
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import forget_registered
 
@@ -35,7 +35,7 @@ class Library:
 
     def restore(self, modules: Iterable[ModuleType]) -> None:
         """Undo what refers to these modules, their classes and functions."""
-        gone = {id(module): _namespace_of(module) for module in modules if is_a(module, ModuleType)}
+        gone = {id(module): namespace_of(module) for module in modules if is_a(module, ModuleType)}
         names = {namespace.get("__name__") for namespace in gone.values()}
         values = [value for namespace in gone.values() for value in namespace.values()]
         kinds = [kind for kind in values if is_a(kind, type) and _module_of(kind) in names]
@@ -49,12 +49,6 @@ class Library:
                         setattr(holder, name, before[name])
                     else:
                         delattr(holder, name)
-
-
-def _namespace_of(module: ModuleType) -> dict[str, Any]:
-    """Return its names; no code of the program is called."""
-    namespace: dict[str, Any] = object.__getattribute__(module, "__dict__")
-    return namespace
 
 
 def _module_of(kind: type) -> object:

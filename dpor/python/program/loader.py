@@ -28,7 +28,7 @@ from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import writes_key
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, namespace_of
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, STDLIB
 from dpor.python.kernel.run import run
@@ -106,7 +106,7 @@ class Loader:
             return False
         if package and package not in sys.modules:
             return False
-        path = vars(sys.modules[package]).get("__path__") if package else None
+        path = namespace_of(sys.modules[package]).get("__path__") if package else None
         return (not package or path is not None) and self._finder.find_spec(name, path) is not None
 
     def drop_late(self) -> None:
@@ -122,8 +122,8 @@ class Loader:
         module = sys.modules.get(package)
         if module is None or any(name.partition(".")[0] == package for name in self.modules):
             return False
-        file = vars(module).get("__file__")
-        return "__path__" in vars(module) if file is None else str(file).endswith(".py")
+        file = namespace_of(module).get("__file__")
+        return "__path__" in namespace_of(module) if file is None else str(file).endswith(".py")
 
     def _is_of_program(self, name: str) -> bool:
         """True if the module of this name, wherever it is, is instrumented."""
@@ -299,7 +299,7 @@ class Loader:
     def host_file(self, name: str) -> str:
         """While the program is loaded: return the file of the module that the host knows by this name, or ""."""
         module = self._sides.host_module(name) or sys.modules.get(name)
-        return str(getattr(module, "__file__", None) or "")
+        return str(namespace_of(module).get("__file__") or "")
 
     def load_name(self, name: str) -> types.ModuleType:
         """Load the module of this name."""
@@ -367,7 +367,7 @@ class Loader:
             sys.modules.pop(name, None)
             package, _, part = name.rpartition(".")
             if package in sys.modules and package not in self.modules:  # a namespace package, which nothing executes
-                vars(sys.modules[package]).pop(part, None)
+                namespace_of(sys.modules[package]).pop(part, None)
         for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)
@@ -388,7 +388,7 @@ class Loader:
         module = sys.modules.get(name)
         if module is None or name in self.modules or name.rpartition(".")[0] not in self.modules:
             return False
-        spec = getattr(module, "__spec__", None)
+        spec = namespace_of(module).get("__spec__")
         return spec is None or type(spec.loader).__module__ in self.modules
 
     def executing(self, name: str, module: types.ModuleType) -> AbstractContextManager[None]:

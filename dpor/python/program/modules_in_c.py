@@ -10,12 +10,14 @@ from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
+from dpor.python.kernel.classes import namespace_of
+
 _SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
 
 
 def is_in_c(name: str, modules: Mapping[str, Any]) -> bool:
     """True if the module of this name is loaded from a file in C, or code in C has made it within such a module."""
-    names = getattr(modules.get(name), "__dict__", {})
+    names = namespace_of(modules.get(name))
     file = names.get("__file__")
     if file is None:
         package = name.rpartition(".")[0]

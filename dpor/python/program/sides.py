@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Set
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from dpor.python.kernel.classes import namespace_of
 from dpor.python.kernel.library import STDLIB, serves_both_sides
 from dpor.python.program.leftovers import Library
 from dpor.python.program.modules_in_c import ModulesInC, is_in_c, within
@@ -77,8 +78,8 @@ class Sides:
             module = self.program.pop(name, None)
             package, _, part = name.rpartition(".")
             holder = self.program.get(package)
-            if module is not None and holder is not None and vars(holder).get(part) is module:
-                del vars(holder)[part]
+            if module is not None and holder is not None and namespace_of(holder).get(part) is module:
+                del namespace_of(holder)[part]
 
     def drop_stale(self, again: Collection[str]) -> None:
         """When a run begins: remove the packages without hooks that have functions, classes or objects of modules that
@@ -121,7 +122,7 @@ class Sides:
 
     def files(self) -> dict[str, str]:
         """Return the files of the program's modules, by name, without the library's and ours."""
-        found = {name: vars(module).get("__file__") for name, module in self.program.items()}
+        found = {name: namespace_of(module).get("__file__") for name, module in self.program.items()}
         return {
             name: file
             for name, file in found.items()
@@ -181,7 +182,7 @@ class Sides:
             return True
         if serves_both_sides(name):
             return False
-        names = getattr(module, "__dict__", {})
+        names = namespace_of(module)
         file = names.get("__file__")
         if file is None:
             return "__path__" in names or "." in name
@@ -193,7 +194,7 @@ def _has_anything_of(module: ModuleType, names: Set[str], with_modules: bool = T
     module."""
     return any(
         home in names
-        for value in [*vars(module).values()]
+        for value in [*namespace_of(module).values()]
         if with_modules or type(value) is not ModuleType
         for home in _homes(value)
     )

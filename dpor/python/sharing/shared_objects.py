@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, Following, about
+from dpor.python.kernel.classes import namespace_of
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
@@ -248,7 +249,7 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
 def module_names(names: dict[str, Any]) -> None:
     """Record that the dict is that of a module: its keys are globals."""
     module = names.get("__name__")
-    if isinstance(module, str) and getattr(sys.modules.get(module), "__dict__", None) is names:
+    if isinstance(module, str) and namespace_of(sys.modules.get(module)) is names:
         prefix = ("global", module)
         _put_namespace(names, ("dict of", *prefix), prefix, prefix, ("dict exposed", *prefix))
 
