@@ -20,8 +20,9 @@ from dpor.python.effects.accesses import NOTHING, UNMADE, Touched, made, make, y
 from dpor.python.effects.kinds import container_type_of, container_types, is_immutable, is_program, static
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.kernel import accessing, opaque_code, scheduler
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.incomplete import incomplete
+from dpor.python.kernel.library import STDLIB
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import shared_objects
@@ -205,7 +206,10 @@ def unknown(call: MethodCall) -> Any:
     call.yield_before(touched)
     for value in (*call.args, *call.kwargs.values()):
         shared_objects.publish(value)
-    return call.run()
+    if not touched or module_of_class(_home(call)).partition(".")[0] in STDLIB:
+        return call.run()
+    with scheduler.atomic():  # it may change the object again after it has called code of the program
+        return call.run()
 
 
 _VALUES: Final = frozenset({tuple, str, bytes, int, float, complex, frozenset})

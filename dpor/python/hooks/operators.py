@@ -162,7 +162,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     both = [shared_objects.shared_object_of(a), shared_objects.shared_object_of(b)]
     if both == _NONE_SHARED and type(a) not in views and type(b) not in views:
         return plain(a, b)
-    touched = Touched()
+    touched, calls = Touched(), False  # `calls`: code of the program, without a hook
     elements: list[Any] = []
     for operand, shared in zip((a, b), both, strict=True):
         kind = type(operand)
@@ -175,7 +175,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         elif kind in views:
             consume_view(operand, touched)
         elif computes_in_c(kind):
-            touched.deeply(writes, (operand,))
+            calls |= bool(touched.deeply(writes, (operand,)))  # it may, and change the operand afterwards
         elif kind is not tuple:
             found = static(kind, name)
             if operand is a and isinstance(found, types.FunctionType) and not is_program(found):
@@ -188,7 +188,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
             else _uninstrumented(a, shared_objects.shared_object_of(a), name, found, plain, b)
         )
     yield_before(name.strip("_"), touched)
-    if any(part_of(element) is USER_EQ for element in elements):
+    if calls or any(part_of(element) is USER_EQ for element in elements):
         with scheduler.atomic():
             return plain(a, b)
     return plain(a, b)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import builtins
+import sys
+import types
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Any, Final
+
+from dpor.python.kernel.library import STDLIB
 
 
 def derived_from(kind: type) -> list[type]:
@@ -25,6 +32,28 @@ def namespace_of(module: Any) -> dict[str, Any]:
     except AttributeError:
         return {}
     return names
+
+
+def module_of_class(kind: type) -> str:
+    """Return the name of the module of a class. Classes in C whose names have no dot say that they are of `builtins`:
+    those of others are found in their modules."""
+    module = str(kind.__module__)
+    return _module_in_c(kind) if module == "builtins" and not kind.__flags__ & _HEAP_TYPE else module
+
+
+@cache
+def _module_in_c(kind: type) -> str:
+    for name, module in [*sys.modules.items()] if kind not in _BUILT_IN else ():
+        names = namespace_of(module)
+        in_c = str(names.get("__file__")).endswith(_SUFFIXES) and name.partition(".")[0] not in STDLIB
+        if in_c and any(value is kind for value in names.values()):
+            return name
+    return kind.__module__
+
+
+_SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
+_BUILT_IN: Final = frozenset(kind for kind in (*vars(builtins).values(), *vars(types).values()) if type(kind) is type)
+_HEAP_TYPE: Final = 1 << 9
 
 
 def is_a(obj: Any, kinds: type | tuple[type, ...]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
@@ -145,7 +145,7 @@ def computes_in_c(kind: type) -> bool:
         found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
         answer = _computes[kind] = any(
             type(operator) is types.WrapperDescriptorType
-            and str(operator.__objclass__.__module__).partition(".")[0] not in sys.stdlib_module_names
+            and module_of_class(operator.__objclass__).partition(".")[0] not in sys.stdlib_module_names
             for operator in found
         )
     return answer
