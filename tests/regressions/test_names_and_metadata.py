@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.python.kernel.classes import module_of_class
+from dpor.python.program.leftovers import Library
 from tests.programs import names_and_metadata as programs
 
 NAMES = [
@@ -42,3 +44,58 @@ def test_attributes_that_the_program_sets_and_keeps_itself(name: str, outcomes: 
 def test_defaults_of_a_function_are_data() -> None:
     report = dpor.check(f"{Path(programs.__file__)}::defaults_without_end", strategy="dpor", all=True)
     assert (report.verdict, report.exhaustive, report.terminates) == (dpor.Verdict.PASS, True, False)
+
+
+OF_OBJECTS = """
+class Kind:
+    n = 0
+
+    @property
+    def __module__(self):
+        return "another"
+"""
+OF_CLASSES = """
+class Naming(type):
+    @property
+    def __module__(cls):
+        return cls.__dict__["named"]
+
+class Kind(metaclass=Naming):
+    n, named = 0, "another"
+"""
+SHARING = """
+import threading
+
+def scenario():
+    shared = Kind()
+
+    def step():
+        shared.n += 1
+
+    threads = [threading.Thread(target=step) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shared.n == 2
+"""
+
+
+@pytest.mark.parametrize("kind", [OF_OBJECTS, OF_CLASSES], ids=["of objects", "of classes"])
+def test_the_module_of_a_class_may_be_a_property(kind: str, tmp_path: Path) -> None:
+    """As of proxies, in lazy_object_proxy and wrapt. dpor called it, or took it for a part of what the search had
+    learnt, which was another property whenever the module was executed again."""
+    file = tmp_path / "program.py"
+    file.write_text(kind + SHARING)
+    report = dpor.check(f"{file}::scenario", max_executions=50)
+    assert (report.verdict, report.reasons) == ("fail", ("stopped at the first failure, execution 2",))
+
+
+def test_classes_of_the_host_are_not_asked_for_their_module() -> None:
+    class Kind:
+        @property
+        def __module__(self) -> str:  # type: ignore[override]
+            return "another"
+
+    Library()  # looks at all classes
+    assert module_of_class(Kind) == ""

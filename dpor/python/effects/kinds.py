@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from dpor.core.operations import Accesses
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing.shared_object import SharedObject
@@ -68,7 +69,7 @@ def is_immutable(kind: type) -> bool:
     Context variables count: what one is set to belongs to the thread that sets it, and a context that threads share
     changes in a step of its own.
     """
-    return (kind.__module__ in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
+    return (module_of_class(kind) in _IMMUTABLE and kind not in _MUTABLE) or kind in (ContextVar, Token)
 
 
 def is_in_c(kind: type) -> bool:

@@ -34,7 +34,7 @@ from dpor.python.effects.kinds import static
 from dpor.python.effects.reach import writes
 from dpor.python.kernel import accessing, assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, about
-from dpor.python.kernel.classes import is_a, namespace_of
+from dpor.python.kernel.classes import is_a, module_of_class, namespace_of
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.run import run
@@ -197,7 +197,7 @@ def _silent_parts(obj: Any) -> list[Any]:
             return []
         own = type_traits.fields(obj, kind)
         if own is not None:
-            of_class = ("field", kind.__module__, kind.__qualname__)
+            of_class = ("field", module_of_class(kind), kind.__qualname__)
             return [value for name, value in own.items() if (*of_class, name) not in run.facts]
     return held_by(obj)
 

@@ -22,7 +22,7 @@ from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c,
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
@@ -147,7 +147,7 @@ def _way(kind: type, name: str) -> int:
     found, _ = _static(kind, name)
     if kind in (str, bytes):
         return _CALLED if kind is bytes or name in ("join", "format", "format_map", "__mod__", "translate") else _PLAIN
-    if kind is tuple or kind.__module__ == "re":
+    if kind is tuple or module_of_class(kind) == "re":
         return _CALLED
     if kind in type_traits.ATOMIC:
         return _PLAIN
@@ -307,7 +307,7 @@ def _is_harmless(kind: type, name: str) -> bool:
     """True if the method, which is in C, touches nothing that can change."""
     return (
         (name.startswith("__") and name not in _SPECIAL and not (name in _TELLING and is_c_iterator(kind)))
-        or (kind.__module__ in _IMMUTABLE_C and not is_in_c(kind))
+        or (module_of_class(kind) in _IMMUTABLE_C and not is_in_c(kind))
         or kind is ContextVar
         or kind is Token
     )
@@ -414,7 +414,7 @@ def _note_other_names(kind: type, name: str) -> None:
 
 def field_key(kind: type, name: str) -> tuple[str, str, str, str]:
     """The fact that names a field: the class through which it is accessed, and its name."""
-    return ("field", kind.__module__, kind.__qualname__, name)
+    return ("field", module_of_class(kind), kind.__qualname__, name)
 
 
 def is_field_key(fact: object) -> bool:

@@ -28,7 +28,7 @@ from dpor.python.hooks.exceptions import chain_exceptions, read_chain
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import about
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.rewrite.names import CHAINED, OF_GENERATORS
@@ -202,7 +202,7 @@ def _same_fields(one: type, other: type) -> None:
     """Fields are known by the class of their object, which changes: note for each class the facts about fields of the
     other."""
     for kind, to in ((one, other), (other, one)):
-        for (name,) in list(about(run.facts, "field", kind.__module__, kind.__qualname__)):
+        for (name,) in list(about(run.facts, "field", module_of_class(kind), kind.__qualname__)):
             assumptions.used_by_several(attributes.field_key(to, name), f"a field of {to.__qualname__}")
 
 

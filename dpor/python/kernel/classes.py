@@ -35,9 +35,12 @@ def namespace_of(module: Any) -> dict[str, Any]:
 
 
 def module_of_class(kind: type) -> str:
-    """Return the name of the module of a class. Classes in C whose names have no dot say that they are of `builtins`:
-    those of others are found in their modules."""
-    module = str(kind.__module__)
+    """Return the name of the module of a class; "" if it has put something else under that name, such as a property
+    for its objects. Classes in C whose names have no dot say that they are of `builtins`: those of others are found in
+    their modules."""
+    module = _MODULE(kind)
+    if type(module) is not str:
+        return ""
     return _module_in_c(kind) if module == "builtins" and not kind.__flags__ & _HEAP_TYPE else module
 
 
@@ -51,6 +54,7 @@ def _module_in_c(kind: type) -> str:
     return kind.__module__
 
 
+_MODULE: Final = type.__dict__["__module__"].__get__
 _SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
 _BUILT_IN: Final = frozenset(kind for kind in (*vars(builtins).values(), *vars(types).values()) if type(kind) is type)
 _HEAP_TYPE: Final = 1 << 9

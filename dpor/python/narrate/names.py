@@ -15,7 +15,7 @@ from itertools import islice
 from types import FrameType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects
 
@@ -87,7 +87,9 @@ class ObjectNames:
     def of_shared(self, obj: Any, frame: FrameType | None) -> str:
         """Name an object as `of` does if its class does not show what it is for, else as `of_instance`."""
         kind = type(obj)
-        return self.of(obj, frame, kind.__name__) if kind.__module__ in BUILT_IN | LIBRARY else self.of_instance(obj)
+        return (
+            self.of(obj, frame, kind.__name__) if module_of_class(kind) in BUILT_IN | LIBRARY else self.of_instance(obj)
+        )
 
     def of_value(self, obj: Any) -> str:
         """Name an object among values by its class, with a number if threads share it."""
@@ -152,10 +154,10 @@ class ObjectNames:
             yield from ((f"{name}[{key!r}]", value) for key, value in elements if type(key) in (str, int))
         elif kind in (list, tuple, deque):
             yield from ((f"{name}[{at}]", value) for at, value in enumerate(islice(owner, _ELEMENTS)))
-        elif kind.__module__ not in BUILT_IN and not is_a(owner, SyncObject):
+        elif module_of_class(kind) not in BUILT_IN and not is_a(owner, SyncObject):
             for base in kind.__mro__:
                 yield from ((f"{base.__name__}.{field}", value) for field, value in vars(base).items())
-            owned = name if kind.__module__ in LIBRARY else self.of_instance(owner)
+            owned = name if module_of_class(kind) in LIBRARY else self.of_instance(owner)
             yield from ((f"{owned}.{field}", value) for field, value in _fields(owner))
 
 

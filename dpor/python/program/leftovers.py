@@ -13,7 +13,7 @@ from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import derived_from, is_a, namespace_of
+from dpor.python.kernel.classes import derived_from, is_a, module_of_class, namespace_of
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import forget_registered
 
@@ -27,7 +27,7 @@ class Library:
 
     def __init__(self) -> None:
         classes = [
-            kind for kind in derived_from(object) if _can_be_changed(kind) and serves_both_sides(kind.__module__)
+            kind for kind in derived_from(object) if _can_be_changed(kind) and serves_both_sides(module_of_class(kind))
         ]
         modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
         holders = chain(classes, (module for module in modules if type(module) is ModuleType))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Set
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import namespace_of
+from dpor.python.kernel.classes import module_of_class, namespace_of
 from dpor.python.kernel.library import STDLIB, serves_both_sides
 from dpor.python.program.leftovers import Library
 from dpor.python.program.modules_in_c import ModulesInC, is_in_c, within
@@ -207,4 +207,4 @@ def _homes(value: Any) -> Any:
         return (value.__name__,)
     if kind is FunctionType:
         return (value.__module__,)
-    return [base.__module__ for base in (value if issubclass(kind, type) else kind).__mro__]
+    return [module_of_class(base) for base in (value if issubclass(kind, type) else kind).__mro__]

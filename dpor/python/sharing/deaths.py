@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import DYING
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
@@ -183,7 +184,7 @@ def _class_dies(kind: type) -> bool:
 
 
 def _name_of(kind: type) -> tuple[str, str]:
-    return kind.__module__, kind.__qualname__
+    return module_of_class(kind), kind.__qualname__
 
 
 def in_a_cycle() -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Access, Accesses, Location, Mode, Operation
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import about
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.run import run
 
 STRUCTURE: Final = "<structure>"
@@ -113,7 +114,7 @@ def _structure_of(name: Hashable, mode: Mode) -> Access:
 
 def type_key(kind: type) -> tuple[str, str, str]:
     """Return the name under which all objects of the type are one shared object. It is a fact, too."""
-    return ("type", kind.__module__, kind.__qualname__)
+    return ("type", module_of_class(kind), kind.__qualname__)
 
 
 def exposed(kind: type) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, Following, about
-from dpor.python.kernel.classes import namespace_of
+from dpor.python.kernel.classes import module_of_class, namespace_of
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
@@ -150,7 +150,7 @@ def first_touch(obj: Any) -> SharedObject | None:
     number = id(obj)
     table[number] = run.current
     if kind.__weakrefoffset__ and (
-        kind in _END_IN_C or kind.__module__ == "sqlite3" or is_finalised(kind) or getweakrefcount(obj)
+        kind in _END_IN_C or module_of_class(kind) == "sqlite3" or is_finalised(kind) or getweakrefcount(obj)
     ):
         sharing.owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
     else:
@@ -239,7 +239,7 @@ def expose(obj: Any, fields: dict[str, Any]) -> None:
     kind = type(obj)
     if not run.multi:  # when all others have ended it shows in which order the names came
         reads_names(owner, kind)
-    fact = ("field", kind.__module__, kind.__qualname__)
+    fact = ("field", module_of_class(kind), kind.__qualname__)
     name, known = ("dict of", owner.name), table.get(id(fields))
     if isinstance(known, SharedObject) and known.name != name:
         incomplete(f"a dict that threads share is the fields of a {kind.__qualname__}, too: that it is one is not seen")
@@ -445,7 +445,7 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
     answer = is_finalised(kind)
     if answer:
         sharing.any_finalised = True
-    asks = any(base.__module__ in _WEAK_CONTAINERS and base not in _IN_C for base in kind.__mro__)
+    asks = any(module_of_class(base) in _WEAK_CONTAINERS and base not in _IN_C for base in kind.__mro__)
     if asks and touched:
         opaque_code.demand("weakref", f"a {kind.__qualname__} is used while several threads exist")
     unseen = modules_of_unseen_code(kind)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import about
-from dpor.python.kernel.classes import derived_from
+from dpor.python.kernel.classes import derived_from, module_of_class
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 
@@ -51,7 +51,7 @@ def note_several_threads() -> None:
 
 def asked(kind: type) -> None:
     """Called when the program calls `__subclasses__` of the class."""
-    fact = (_ASKED, kind.__module__, kind.__qualname__)
+    fact = (_ASKED, module_of_class(kind), kind.__qualname__)
     if not run.multi:
         return
     if fact not in run.facts:

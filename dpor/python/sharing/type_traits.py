@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.run import CurrentRun
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import type_cache
@@ -69,7 +70,7 @@ def way_of(kind: type) -> int:
 
 def _is_of_the_search(kind: type) -> bool:
     """True for what drop-ins and modules (`__spec__`) refer to, but is dpor's: it leads to nothing of the program."""
-    return kind is CurrentRun or issubclass(kind, SharedObject) or str(kind.__module__).startswith(_OF_THE_SEARCH)
+    return kind is CurrentRun or issubclass(kind, SharedObject) or module_of_class(kind).startswith(_OF_THE_SEARCH)
 
 
 _OF_THE_SEARCH: Final = ("dpor.core.", "dpor.explorers.", "dpor.python.program.", "dpor.python.states.")
@@ -79,8 +80,8 @@ def is_neutral(kind: type) -> bool:
     """True for classes of dpor, mostly drop-ins. Accesses of their fields are no operations: they perform their own."""
     answer = _neutral.get(kind)
     if answer is None:
-        module = kind.__module__
-        ours = isinstance(module, str) and module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
+        module = module_of_class(kind)
+        ours = module.startswith("dpor.python") and type(kind).__module__ != "_ctypes"
         answer = ours and kind not in recorded
         if len(_neutral) > MOST_TYPES:
             _neutral.clear()

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Any, Final
 
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 
 _ATOMS: Final = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range)
 _DEEPEST: Final = 50
@@ -47,12 +47,12 @@ def _freeze(value: Any, seen: dict[int, int], depth: int) -> Hashable:
         parts = _freeze(value.args, seen, depth + 1)
     else:
         parts = _fields(value, seen, depth)
-    return (kind.__module__, kind.__qualname__, parts)
+    return (module_of_class(kind), kind.__qualname__, parts)
 
 
 def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
     fields = getattr(value, "__dict__", None)
-    if not isinstance(fields, dict) or type(value).__module__.startswith("dpor.python"):
+    if not isinstance(fields, dict) or module_of_class(type(value)).startswith("dpor.python"):
         return None
     return tuple(
         (name, _freeze(held, seen, depth + 1)) for name, held in sorted(fields.items(), key=lambda f: str(f[0]))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final
 
 from dpor.python.dropins import copying, state, stdlib
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.run import run
 from dpor.python.states.frames import ATOMS, Layouts
 
@@ -74,7 +75,7 @@ class Classes:
             self._kept.append(kind)
             number = self._host[kind] = self._intern(("built in", id(kind)), _text_of_type(kind))
             return number
-        name = (kind.__module__, kind.__qualname__)
+        name = (module_of_class(kind), kind.__qualname__)
         module = self._program_modules().get(name[0])
         if module is not None:
             self._of_run[kind] = None  # until it is known: a class may refer to itself
@@ -170,7 +171,7 @@ def find(module: types.ModuleType, qualname: str) -> Any:
 
 def _text_of_type(kind: type) -> str:
     """Return a text of a type in C."""
-    return f"built in {kind.__module__}.{kind.__qualname__} {kind.__basicsize__} {sorted(kind.__dict__)}"
+    return f"built in {module_of_class(kind)}.{kind.__qualname__} {kind.__basicsize__} {sorted(kind.__dict__)}"
 
 
 def _host_modules(name: str) -> Iterator[tuple[str, types.ModuleType]]:

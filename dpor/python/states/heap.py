@@ -21,6 +21,7 @@ from itertools import islice
 from operator import is_, itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
@@ -256,7 +257,7 @@ class PrivateHeap(Heap):
                     out.append(_state_of_generator(obj))
                 elif isinstance(table.get(id(obj)), shared_object.SharedObject) or issubclass(kind, _OUTSIDE):
                     out.append((id(obj), "shared"))
-                elif kind.__module__.startswith("dpor.python.dropins") and kind.__module__ != _VALUES:
+                elif module_of_class(kind).startswith("dpor.python.dropins") and module_of_class(kind) != _VALUES:
                     raise StateUnknown(f"a {kind.__qualname__} may be shared")
                 else:
                     (plans.get(kind) or plans.make(kind))(self, obj)

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from dpor.core.operations import Operation
+from dpor.python.kernel.classes import module_of_class
 
 T = TypeVar("T", bound=Hashable)
 
@@ -82,7 +83,7 @@ def text_of(value: Any) -> str | None:
 
 def _named(kind: type, content: Any) -> str | None:
     text = text_of(content)
-    return None if text is None else f"{kind.__module__}.{kind.__qualname__} {text}"
+    return None if text is None else f"{module_of_class(kind)}.{kind.__qualname__} {text}"
 
 
 _AS_THEY_LOOK: Final = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis)})

@@ -57,7 +57,7 @@ from dpor.python.hooks.calls.unknown import (
 )
 from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_of_class
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
@@ -228,7 +228,7 @@ def _is_harmless_module(name: Any) -> bool:
 def note_field_store(kind: type, name: str) -> None:
     """Called when a field of a shared object of this class is assigned. Note that the run is incomplete if methods of
     the class that are taken for harmless may read it."""
-    module = kind.__module__
+    module = module_of_class(kind)
     harmless_one = module not in STATEFUL_MODULES and _is_harmless_module(module)
     unseen = harmless_one and any(type(f) is _FUNCTION and not is_instrumented(f) for f in vars(kind).values())
     if is_immutable(kind) or unseen:
@@ -340,7 +340,7 @@ def _c_method(method: Any, owner: Any, name: str, plain: Any) -> Any:
         return objects.asking(owner, method)
     if kind is types.MemberDescriptorType and name in ("__get__", "__set__", "__delete__"):
         return objects.slot_method(owner, method)
-    if kind.__module__ in TEXT_MODULES and (is_immutable(kind) or kind in type_traits.ATOMIC):
+    if module_of_class(kind) in TEXT_MODULES and (is_immutable(kind) or kind in type_traits.ATOMIC):
         return reading_c(method)
     if issubclass(kind, decimal.Decimal):
         return contexts.in_context(method)
@@ -419,7 +419,7 @@ _classes: Final[dict[int, weakref.ref[type]]] = {}
 
 
 def _class(kind: type) -> Any:
-    if kind.__module__ == "unittest.mock" and kind.__name__ == "_patch_dict":
+    if module_of_class(kind) == "unittest.mock" and kind.__name__ == "_patch_dict":
         if run.multi:
             incomplete(_PATCHED)
         return kind
@@ -463,7 +463,7 @@ def _maker(kind: type) -> Callable[[type], Any] | None:
         return consumers.consumer
     if kind is io.BytesIO or kind is memoryview:
         return reading_c
-    if kind.__module__ == "builtins" or _is_harmless_module(kind.__module__) or is_immutable(kind):
+    if module_of_class(kind) == "builtins" or _is_harmless_module(module_of_class(kind)) or is_immutable(kind):
         return None
     if makers == [object.__new__, object.__init__] or issubclass(kind, (BaseException, type)):
         return None
