@@ -359,3 +359,18 @@ def scenario():
     )
     report = dpor.check(f"{program}::scenario")
     assert report.verdict == "pass", (report.findings, report.reasons)
+
+
+def test_programs_get_the_part_in_python_of_packages_whose_part_in_c_calls_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As wrapt's wrappers: what their part in C calls would be one step."""
+    (tmp_path / "wrapt").mkdir()
+    (tmp_path / "wrapt" / "_wrappers.py").write_text("part = 'in C'\n")
+    (tmp_path / "wrapt" / "__init__.py").write_text(
+        "part = 'in Python'\ntry:\n    from ._wrappers import part\nexcept ImportError:\n    pass\n"
+    )
+    program = tmp_path / "program.py"
+    program.write_text("import wrapt\n\ndef scenario():\n    assert wrapt.part == 'in Python'\n")
+    report = dpor.check(f"{program}::scenario")
+    assert report.verdict == "pass", (report.findings, report.reasons)

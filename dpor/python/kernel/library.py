@@ -93,6 +93,12 @@ GIVES_MODULES: Final = frozenset({"multiprocessing", "six"})
 """Packages that make objects for which the program must get drop-ins, or import modules by name on its behalf. They are
 always instrumented."""
 
+IN_PYTHON_TOO: Final = frozenset(
+    {"lazy_object_proxy.cext", "wrapt._wrappers", "zope.interface._zope_interface_coptimizations"}
+)
+"""Submodules in C that call code of the program, or keep classes of it, and that their packages also have in Python: a
+program does not find those in C, so it gets those in Python, which are instrumented like all else."""
+
 _OF_HOST: Final = (
     BENEATH | _TESTS.names | {"__main__", "typing_extensions", "sitecustomize", "usercustomize", "_distutils_hack"}
 ) - {"test"}

@@ -1,5 +1,7 @@
 """Submodules in C: there is one of each in a process. If its package is imported again, so is the submodule: whoever
-imports it gets the same one, and the import system makes it an attribute of the new package."""
+imports it gets the same one, and the import system makes it an attribute of the new package.
+
+Some are not found at all (`library.IN_PYTHON_TOO`)."""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from dpor.python.kernel.classes import namespace_of
+from dpor.python.kernel.library import IN_PYTHON_TOO
 
 _SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
 
@@ -46,6 +49,8 @@ class ModulesInC:
         self._known.update((name, modules[name]) for name in names if "." in name and is_in_c(name, modules))
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name in IN_PYTHON_TOO:
+            raise ModuleNotFoundError(f"programs get the part of the package that is in Python, not {name}", name=name)
         module = self._known.get(name)
         return None if module is None else ModuleSpec(name, _Same(module), is_package=hasattr(module, "__path__"))
 
