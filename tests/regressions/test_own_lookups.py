@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import dpor
 from dpor.python.specs.frozen_values import freeze
 from tests.regressions.test_runtime import results
 
@@ -116,3 +117,54 @@ def scenario():
     return seen == [Kind, Kind]
 """
     assert results(source, tmp_path, "optimal") == {freeze(True)}
+
+
+@pytest.mark.parametrize("base", ["object", "property"])
+def test_code_without_hooks_that_a_look_up_calls_gets_hooks(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the cached properties of boltons and werkzeug: what they store was not seen, so that nothing was to be
+    interleaved."""
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "cached_lib.py").write_text(
+        f"""
+class Cached({base}):
+    def __init__(self, make):
+        {"super().__init__(make)" if base == "property" else "pass"}
+        self.make, self.name = make, make.__name__
+
+    def __get__(self, obj, kind=None):
+        found = obj.__dict__.get(self.name)
+        if found is None:
+            found = obj.__dict__[self.name] = self.make(obj)
+        return found
+"""
+    )
+    monkeypatch.syspath_prepend(str(installed))
+    program = tmp_path / "program.py"
+    program.write_text(
+        """
+import threading
+import cached_lib
+
+def scenario():
+    made = []
+
+    class Box:
+        @cached_lib.Cached
+        def value(self):
+            made.append(1)
+            return made
+
+    box = Box()
+    threads = [threading.Thread(target=lambda: box.value) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1], "made twice"
+"""
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert [finding.message for finding in report.findings] == ["AssertionError: made twice"], report.reasons

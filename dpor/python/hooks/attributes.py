@@ -281,6 +281,8 @@ def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any
         return None if _is_harmless(kind, name) else lookup_target
     if found is not _MISSING and _is_data_descriptor(found):
         return _opaque_property if not _is_field(found, name) and _getter_is_opaque(found) else None
+    if found is not _MISSING and _getter_is_opaque(found):
+        return _opaque_getter
     return _opaque_method if is_a(found, types.FunctionType) and not is_instrumented(found) else None
 
 
@@ -334,20 +336,37 @@ def _is_field(descriptor: Any, name: str) -> bool:
 
 def _getter_is_opaque(descriptor: Any) -> bool:
     """True if no hook is in the code that reads the attribute. (`property(len)` is in C.)"""
-    if is_a(descriptor, property):
+    if _is_property(descriptor):
         getter = descriptor.fget
         return getter is not None and not (is_a(getter, types.FunctionType) and is_instrumented(getter))
     getter = _static(type(descriptor), "__get__")[0]
     return is_a(getter, types.FunctionType) and not is_instrumented(getter)
 
 
+def _is_property(descriptor: Any) -> bool:
+    """True if loads of it are calls of its `fget`: derived classes may have a `__get__` of their own."""
+    return is_a(descriptor, property) and _static(type(descriptor), "__get__")[0] is _GET
+
+
+_GET: Final = vars(property)["__get__"]
+
+
 def _opaque_property(obj: Any, shared: SharedObject, name: str) -> Any:
     found = _static(type(obj), name)[0]
-    if is_a(found, property):
+    if _is_property(found):
         return Holder(name, run.above.call(found.fget)(obj))
     if type(found).__module__ == "enum":  # `member.value` is what is in `member._value_`
         loaded(obj, f"_{name}_")
     return Holder(name, run.above.call(type(found).__get__)(found, obj, type(obj)))
+
+
+def _opaque_getter(obj: Any, shared: SharedObject, name: str) -> Any:
+    """Like `_opaque_property`, for a descriptor that a field of the object hides, such as a cached property."""
+    kind = type(obj)
+    if field_key(kind, name) in run.facts:
+        accessing.access(shared.access("read", name, READ))
+    fields = type_traits.fields(obj, kind)
+    return obj if fields is not None and name in fields else _opaque_property(obj, shared, name)
 
 
 def _opaque_method(obj: Any, shared: SharedObject, name: str) -> Any:
