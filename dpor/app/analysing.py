@@ -55,7 +55,7 @@ def _report(
         immutable=tuple(sorted(map(str, facts.immutable))),
         mutable=tuple(MutableField(str(field), *reason) for field, reason in sorted(facts.mutable.items())),
         functions=tuple(
-            FunctionAccesses(*key, tuple(sorted(map(str, told)))) for key, told in sorted(until_return.items())
+            FunctionAccesses(*key, tuple(sorted(map(str, found)))) for key, found in sorted(until_return.items())
         ),
         accesses=tuple(
             JudgedAccess(

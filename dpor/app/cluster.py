@@ -59,8 +59,8 @@ class _Room:
         """Return the message with remote paths replaced by local ones."""
         if not self.root or not isinstance(message, (Done, Broken)):
             return message
-        told = json.dumps(attrs.asdict(message, recurse=False)).replace(self.root, "")
-        return type(message)(**json.loads(told))
+        content = json.dumps(attrs.asdict(message, recurse=False)).replace(self.root, "")
+        return type(message)(**json.loads(content))
 
 
 class _Member:
@@ -74,19 +74,19 @@ class _Member:
 
     def send(self, message: Any) -> None:
         """See `dpor.app.crew.Member`."""
-        told = pickle.dumps(message)
+        sent = pickle.dumps(message)
         if message is None:
-            self._crew.interrupt(self.room.address, self._hosted.key, told)
+            self._crew.interrupt(self.room.address, self._hosted.key, sent)
         else:
-            self._crew.ask(self._hear, self.room.address, hosting.exchanged, self._hosted, told)
+            self._crew.ask(self._hear, self.room.address, hosting.exchanged, self._hosted, sent)
 
     def _hear(self, answer: Any) -> tuple[_Member, Any] | None:
         if answer.status == "error":
             return self, Ended(str(answer.exception()))
         if answer.status != "finished":
             return None  # the worker or the scheduler is gone, which shows elsewhere
-        told = answer.result()
-        return self, Ended(told) if isinstance(told, str) else self.room.as_here(pickle.loads(told))
+        result = answer.result()
+        return self, Ended(result) if isinstance(result, str) else self.room.as_here(pickle.loads(result))
 
 
 class Cluster:

@@ -46,13 +46,13 @@ class Seen:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Seen:
-        told = dict(content["finding"])
-        events = told["events"]
+        saved = dict(content["finding"])
+        events = saved["events"]
         finding = Finding(
-            **told
+            **saved
             | {
-                "kind": Kind(told["kind"]),
-                "details": tuple(told["details"]),
+                "kind": Kind(saved["kind"]),
+                "details": tuple(saved["details"]),
                 "events": None if events is None else tuple(events),
             }
         )
@@ -74,7 +74,7 @@ def learnt(system: Checkable | None) -> Any:
 
 
 def by_group(found: Iterable[Mapping[str, Any]]) -> dict[object, Seen]:
-    """Return what is told as JSON by the groups of the findings."""
+    """Return what is saved as JSON by the groups of the findings."""
     return {seen.finding.group: seen for seen in map(Seen.from_json, found)}
 
 

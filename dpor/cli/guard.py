@@ -2,7 +2,7 @@
 
 Nothing within a process can end one call of a C function (`sum(itertools.repeat(1))`), or report for the process when
 the program takes it down (a crash, an exit in C code). So the command line does its work in a child process. The child
-keeps sending that it lives, and what is known so far (`Guarded.tell`). If it falls silent after its time is over, or
+keeps sending that it lives, and what is known so far (`Guarded.report`). If it falls silent after its time is over, or
 after Ctrl-C, it is killed; then, or if it ended without announcing it, the parent delivers the last report, with the
 reason.
 
@@ -48,7 +48,7 @@ class Guarded:
         self._waiting: list[bytes] = []
         self._is_sending = False
 
-    def tell(self, over_at: float, news: object, known: Callable[[], object]) -> None:
+    def report(self, over_at: float, news: object, known: Callable[[], object]) -> None:
         """Send that the child lives, when its time is over (by `time.monotonic`), and, if `news` has changed, what is
         `known()`."""
         message = b""
@@ -58,7 +58,7 @@ class Guarded:
         self._send(over_at, message)
 
     def end(self) -> None:
-        """Send that the child will end by itself, however long that takes, unless it calls `tell` again."""
+        """Send that the child will end by itself, however long that takes, unless it calls `report` again."""
         self._send(_ENDED, b"")
 
     def _send(self, over_at: float, message: bytes) -> None:

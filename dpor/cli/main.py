@@ -196,7 +196,7 @@ class _Parent:
         self._child, self._session = child, session
 
     def beat(self) -> None:
-        self._child.tell(self._session.over_at, self._session.news, self._session.report)
+        self._child.report(self._session.over_at, self._session.news, self._session.report)
 
     def rest(self) -> None:
         self._child.end()

@@ -60,7 +60,7 @@ class Dpor(StatefulSearch):
     def ended(self, state: StateNumber, run: Run) -> None:
         self._new(self._summary_of(run.blocked), self._items.sync_number({}))
 
-    def tell(self, state: StateNumber) -> Any:
+    def known_of(self, state: StateNumber) -> Any:
         return self._items.of(self._pending[state]), self._items.sync_states(self._sync[state])
 
     def hear(self, state: StateNumber, known: Any) -> None:

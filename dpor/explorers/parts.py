@@ -55,8 +55,8 @@ class SearchOfPart(Optimal):
         known = [*node.sleep.items(), *((branch.action, branch.operation) for branch in node.branches[:-1])]
         if not any(is_weak_initial(action, operation, sequence) for action, operation in known):
             number_of = self._operations.number_of
-            told = tuple([(action, number_of(operation)) for action, operation in sequence])
-            self._leaving[node.depth, told] = None
+            steps = tuple([(action, number_of(operation)) for action, operation in sequence])
+            self._leaving[node.depth, steps] = None
 
     def check(self, start: int, run: Run) -> None:
         Search.check(self, start, run)
@@ -130,8 +130,8 @@ class SharedTree:
         for sequence in waiting or ():
             insert_below(part, sequence)
         way = [*part.way()][::-1]
-        for depth, told in content["leaving"]:
-            self._send(way[depth], way[depth + 1], [(action, operations[number]) for action, number in told])
+        for depth, steps in content["leaving"]:
+            self._send(way[depth], way[depth + 1], [(action, operations[number]) for action, number in steps])
         first_left(self.root)
         if not self._number % LOOK_EVERY:
             self._look()

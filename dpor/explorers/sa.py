@@ -88,7 +88,7 @@ class Sa(Original):
             waiting = [(p.thread, canonical(p.operation)) for p in pending if not enabled >> p.thread & 1]
             self._waiting[state] = tuple(waiting)
 
-    def tell(self, state: StateNumber) -> Any:
+    def known_of(self, state: StateNumber) -> Any:
         return self._relied.get(state), self._waiting.get(state)
 
     def hear(self, state: StateNumber, known: Any) -> None:

@@ -94,11 +94,11 @@ def to_json(root: Node, part: Node | None = None, operations: Operations | None 
     for node in nodes_of(root) if part is None else nodes_for(part):
         indices[node] = len(nodes)
         parent = -1 if node.parent is None else indices[node.parent]
-        told: list[Any] = [parent, node.action, operations.number_of(node.operation)]
+        saved: list[Any] = [parent, node.action, operations.number_of(node.operation)]
         if node.taken and (part is None or node.depth > part.depth or node in way):
             asleep = [[action, operations.number_of(operation)] for action, operation in node.sleep.items()]
-            told += [node.enabled, node.free, node.branched, asleep]
-        nodes.append(told)
+            saved += [node.enabled, node.free, node.branched, asleep]
+        nodes.append(saved)
     content: dict[str, Any] = {"operations": operations.to_json(), "nodes": nodes}
     if part is not None:
         content["part"] = indices[part]

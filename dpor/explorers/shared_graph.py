@@ -60,7 +60,7 @@ class State:
 
     planned, done   the masks of the threads to be run from there, and of those that have been run
     values          the data choices that are left
-    known           see `StatefulSearch.tell`, in a part that is given back
+    known           see `StatefulSearch.known_of`, in a part that is given back
     """
 
     key: StateKey | None
@@ -171,9 +171,9 @@ class SearchOfStates:
             part.known
         ):  # the ways that are known, though not the shortest
             graph.parents[state], graph.actions[state], graph.depths[state] = parent, action, depth
-        for state, told in part.states:
-            graph.enabled[state], graph.planned[state], graph.done[state] = told.enabled, told.planned, told.done
-            search.leave_values(state, told.values)
+        for state, theirs in part.states:
+            graph.enabled[state], graph.planned[state], graph.done[state] = theirs.enabled, theirs.planned, theirs.done
+            search.leave_values(state, theirs.values)
         self._given = [state for state, _ in part.states]
         search.open_up(self._given)
         self._first_own = len(graph)
@@ -236,7 +236,7 @@ class SearchOfStates:
 
     def _state(self, state: StateNumber, key: StateKey | None) -> State:
         search, graph = self._search, self._search.graph
-        known = search.tell(state) if state >= self._first_own else None
+        known = search.known_of(state) if state >= self._first_own else None
         planned = graph.planned[state] | self._left.get(state, 0)
         return State(key, graph.enabled[state], planned, graph.done[state], search.values_left(state), known=known)
 
@@ -353,9 +353,9 @@ class SharedGraph:
         for name in COUNTED:  # which are counted here; what the part has counted is added to them later
             setattr(stats, name, getattr(stats, name) - getattr(rest.stats, name))
         numbers = dict(enumerate(around))
-        for state, told in zip(given, rest.given, strict=True):
-            search.plan(state, told.planned)
-            self._went_on(state, told)
+        for state, theirs in zip(given, rest.given, strict=True):
+            search.plan(state, theirs.planned)
+            self._went_on(state, theirs)
         for source, action, operation, target, has_changed in rest.edges:
             search.pace()
             at = numbers[source]
@@ -391,36 +391,36 @@ class SharedGraph:
         self._blocks.clear()
         self._given.clear()
 
-    def _met(self, source: StateNumber, action: Action, operation: Operation, told: State) -> StateNumber:
+    def _met(self, source: StateNumber, action: Action, operation: Operation, theirs: State) -> StateNumber:
         """Return the number of a state that a part has met."""
         search, graph, stats = self._search, self._graph, self._search.stats
-        state = None if told.key is None else graph.numbers.get(told.key)
+        state = None if theirs.key is None else graph.numbers.get(theirs.key)
         if state is not None:
             stats.matched += 1
-            self._met_again(state, told)
+            self._met_again(state, theirs)
             return state
-        state = search.add_state(source, action, operation, told.enabled, told.known)
-        if told.key is not None:
-            graph.numbers[told.key], self._key_of[state] = state, told.key
-            self.keys.append(told.key)
+        state = search.add_state(source, action, operation, theirs.enabled, theirs.known)
+        if theirs.key is not None:
+            graph.numbers[theirs.key], self._key_of[state] = state, theirs.key
+            self.keys.append(theirs.key)
         stats.states += 1
-        stats.choices += bool(told.planned & (told.planned - 1))
-        graph.planned[state] = told.planned
-        self._went_on(state, told)
+        stats.choices += bool(theirs.planned & (theirs.planned - 1))
+        graph.planned[state] = theirs.planned
+        self._went_on(state, theirs)
         return state
 
-    def _met_again(self, state: StateNumber, told: State) -> None:
+    def _met_again(self, state: StateNumber, theirs: State) -> None:
         """Take note of what a part has done at a state that others have met, too."""
-        self._search.plan(state, told.done)
-        self._went_on(state, told)
+        self._search.plan(state, theirs.done)
+        self._went_on(state, theirs)
 
-    def _went_on(self, state: StateNumber, told: State) -> None:
+    def _went_on(self, state: StateNumber, theirs: State) -> None:
         """Take note of what has been done at a state."""
         search, done = self._search, self._graph.done
-        new, known = told.done & ~done[state], search.values_left(state)
-        done[state] |= told.done
-        left = [value for value in known if value in told.values or not _has(told.done, value)]
-        search.leave_values(state, left + [value for value in told.values if _has(new, value)])
+        new, known = theirs.done & ~done[state], search.values_left(state)
+        done[state] |= theirs.done
+        left = [value for value in known if value in theirs.values or not _has(theirs.done, value)]
+        search.leave_values(state, left + [value for value in theirs.values if _has(new, value)])
         search.open_up([state])
 
     # ------------------------------------------------------------------ blocks

@@ -114,7 +114,7 @@ class StatefulSearch:
     def between(self) -> None:
         """Called when a run is over, and before a run goes on from a known state that it has met."""
 
-    def tell(self, state: StateNumber) -> Any:
+    def known_of(self, state: StateNumber) -> Any:
         """Return what another process has to know of a state that this search has found: what `added` has noted."""
 
     def hear(self, state: StateNumber, known: Any) -> None:
@@ -209,13 +209,13 @@ class StatefulSearch:
 
     def canonical(self, operation: Operation) -> Operation:
         """See `dpor.core.system.StatefulSystem.canonical`."""
-        told = self.from_other_processes.get(operation)
-        return self.system.canonical(operation) if told is None else told[0]
+        theirs = self.from_other_processes.get(operation)
+        return self.system.canonical(operation) if theirs is None else theirs[0]
 
     def changes_data(self, operation: Operation) -> bool:
         """See `dpor.core.system.StatefulSystem.changes_data`."""
-        told = self.from_other_processes.get(operation)
-        return self.system.changes_data(operation) if told is None else told[1]
+        theirs = self.from_other_processes.get(operation)
+        return self.system.changes_data(operation) if theirs is None else theirs[1]
 
     def unstored(self) -> Mapping[str, int]:
         """See `dpor.core.system.StatefulSystem.unstored`."""

@@ -218,9 +218,9 @@ class Items:
         while left:
             bit = left & -left
             left ^= bit
-            self._tell(event, bit.bit_length() - 1)
+            self._compare(event, bit.bit_length() - 1)
 
-    def _tell(self, event: KnownEvent, number: int) -> None:
+    def _compare(self, event: KnownEvent, number: int) -> None:
         thread, operation, item = event.thread, event.operation, self._items[number]
         if (
             thread != item.thread != operation.starts

@@ -91,8 +91,8 @@ def lines(analysis: Analysis) -> Iterator[str]:
         yield f"  {each.field}: {each.why}" + (f", {each.path}:{each.line}" if each.line else "")
     yield "until it returns, a function may access"
     for function in analysis.functions:
-        told = ", ".join(function.accesses) or "nothing that is written after import"
-        yield f"  {function.path}:{function.line} {function.function}: {told}"
+        accesses = ", ".join(function.accesses) or "nothing that is written after import"
+        yield f"  {function.path}:{function.line} {function.function}: {accesses}"
     yield "accesses" + ("" if analysis.accesses else ": none that may matter to another thread")
     for access in analysis.accesses:
         yield f"  {access.path}:{access.line} {access.function}: {access}: {access.label}: {access.why}"
@@ -114,5 +114,5 @@ def annotated(analysis: Analysis, sources: Mapping[str, str]) -> Iterator[str]:
         for number, line in enumerate(text.splitlines(), 1):
             yield f"{number:5}  {line}".rstrip()
             indent = " " * (len(line) - len(line.lstrip()))
-            for told in below[path, number]:
-                yield f"{'':5}  {indent}# {told}"
+            for verdict in below[path, number]:
+                yield f"{'':5}  {indent}# {verdict}"

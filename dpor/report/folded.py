@@ -42,7 +42,7 @@ def step_of(steps: Sequence[Step], row: Row) -> Step:
     first, last = inside[0], inside[-1]
     if not first.call:
         return first
-    told = next((step for step in inside if step.after), None) or next((s for s in reversed(inside) if s.value), first)
+    shown = next((step for step in inside if step.after), None) or next((s for s in reversed(inside) if s.value), first)
     after = next((step for step in steps[row[-1] + 1 :] if step.thread == first.thread), None)
     goes_on = any(step.call_number == first.call_number for step in steps[: row[0]])
     returned = after is not None and after.call_number != first.call_number
@@ -50,8 +50,8 @@ def step_of(steps: Sequence[Step], row: Row) -> Step:
     return attrs.evolve(
         first,
         operation=first.call if stops_at is None else f"{first.call}: {stops_at.operation}",
-        value=told.value,
-        after=told.after,
+        value=shown.value,
+        after=shown.after,
         racing=any(step.racing for step in inside),
         locks=_changed_locks([pair for step in inside for pair in step.locks]),
     )

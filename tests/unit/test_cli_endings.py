@@ -256,7 +256,7 @@ def test_what_was_found_before_is_not_lost() -> None:
 def test_telling_what_is_known_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report may be long, and its reader slow: by then the parent no longer waits for a word."""
     said: list[str] = []
-    child = SimpleNamespace(tell=lambda *_: said.append("I live"), end=lambda: said.append("I answer"))
+    child = SimpleNamespace(report=lambda *_: said.append("I live"), end=lambda: said.append("I answer"))
     monkeypatch.setattr("dpor.cli.main._deliver", lambda *_: said.append("the answer") or 0)
     CliRunner().invoke(cli, ["check", "p.py::fails"], obj=lambda answer: child)
     assert said[said.index("the answer") - 1 :] == ["I answer", "the answer", "I answer"]
@@ -284,12 +284,12 @@ def test_a_beat_amid_a_long_message_comes_after_it(monkeypatch: pytest.MonkeyPat
     def write(pipe: int, data: memoryview) -> int:
         if len(written) == 1:
             written.append(b"")
-            child.tell(2.0, "news", lambda: None)
+            child.report(2.0, "news", lambda: None)
         written.append(bytes(data[:10]))
         return len(written[-1])
 
     monkeypatch.setattr("os.write", write)
-    child.tell(1.0, "news", lambda: "x" * 100)
+    child.report(1.0, "news", lambda: "x" * 100)
     first, second = struct.pack("!d", 1.0), struct.pack("!dI", 2.0, 0)
     assert b"".join(written).startswith(first)
     assert b"".join(written).endswith(second)

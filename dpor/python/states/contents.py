@@ -404,7 +404,7 @@ SUBCLASSED: Final[dict[type, Content]] = {
 
 
 def _iterators() -> dict[type, Content]:
-    told: tuple[Any, ...] = (
+    reducing: tuple[Any, ...] = (
         *(iter([]), iter(()), iter(""), iter(b""), iter(bytearray())),
         *(reversed([]), reversed(()), enumerate(()), zip(), map(int, ()), filter(None, ()), iter(int, 1)),
     )
@@ -415,7 +415,7 @@ def _iterators() -> dict[type, Content]:
     ranges: tuple[Any, ...] = (iter(range(0)), iter(range(1 << 70)))
     deques: tuple[Any, ...] = (iter(collections.deque()), reversed(collections.deque()))
     return {
-        **{type(example): by_reduce for example in told},
+        **{type(example): by_reduce for example in reducing},
         **{type(example): _range_iterator for example in ranges},
         **{type(example): _dict_iterator for example in hidden},
         **{type(example): _deque_iterator for example in deques},
