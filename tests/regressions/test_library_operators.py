@@ -3,12 +3,14 @@ alone has. No call of the program leads to it, and nothing shared is touched."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import dpor
+from dpor.python.sharing import code_of_types
 
 LIBRARY = """
 count = [0]
@@ -120,3 +122,16 @@ def test_a_lost_update_in_code_that_no_call_leads_to_is_found(tmp_path: Path, us
     (tmp_path / "program.py").write_text(PROGRAM.format(classes=classes, use=use))
     report = dpor.check(f"{tmp_path}/program.py::scenario")
     assert report.verdict == "fail", report
+
+
+def test_look_ups_in_c_are_unknown_where_their_type_is_no_part_of_the_interpreter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A proxy may call code of the program to find an attribute, and change."""
+    proxy = weakref.ProxyType
+    assert "__getattribute__" in vars(proxy)
+    assert not code_of_types.looks_up_in_c(proxy)
+    assert not code_of_types.looks_up_in_c(object)
+    monkeypatch.setattr(code_of_types, "module_of_class", lambda kind: "elsewhere" if kind is proxy else "builtins")
+    assert code_of_types.looks_up_in_c(proxy)
+    assert not code_of_types.looks_up_in_c(object)

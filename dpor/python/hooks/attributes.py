@@ -17,7 +17,7 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
-from dpor.python.effects.calls import yield_before_c, yield_before_unseen
+from dpor.python.effects.calls import MethodCall, unknown, yield_before_c, yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
@@ -30,6 +30,7 @@ from dpor.python.kernel.type_caches import type_cache
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import children, host_fields, shared_object, shared_objects, type_traits
+from dpor.python.sharing.code_of_types import looks_up_in_c
 from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.shared_objects import publish, shared_object_of, table
@@ -276,6 +277,8 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
 def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any] | None:
     """If what is found in the class would touch the object unseen: return a function that diverts the look-up; else
     None."""
+    if looks_up_in_c(kind):
+        return _unknown_lookup
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:
         return None if _is_harmless(kind, name) else lookup_target
@@ -284,6 +287,10 @@ def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any
     if found is not _MISSING and _getter_is_opaque(found):
         return _opaque_getter
     return _opaque_method if is_a(found, types.FunctionType) and not is_instrumented(found) else None
+
+
+def _unknown_lookup(obj: Any, shared: SharedObject, name: str) -> Any:
+    return Holder(name, unknown(MethodCall(obj, shared, "__getattribute__", getattr, (name,))))
 
 
 _C_CALLABLES: Final = frozenset(

@@ -149,3 +149,13 @@ def computes_in_c(kind: type) -> bool:
             for operator in found
         )
     return answer
+
+
+def looks_up_in_c(kind: type) -> bool:
+    """True if the class looks up attributes by a function in C from outside of the standard library, as proxies do.
+    Nothing is known of what it does."""
+    found = next(vars(base)["__getattribute__"] for base in kind.__mro__ if "__getattribute__" in vars(base))
+    return (
+        type(found) is types.WrapperDescriptorType
+        and module_of_class(found.__objclass__).partition(".")[0] not in sys.stdlib_module_names
+    )
