@@ -7,7 +7,7 @@ thread. Reads of shared data lie between the operations of a step, so where in i
 reference makes no difference to others.
 
 Who lets go last matters only for classes whose objects have been seen to die (`dies`); that they do is a fact about
-each class. Of such objects a thread also lets go if its operation has given it a reference (`_given_by`) that it may
+each class. Of such objects a thread also lets go if its operation has given it a reference (`_note_held`) that it may
 have dropped in the same step. Having that object, it may have reached others by reads that are no operations, because
 no run changes what they read; it lets go of these as well (`_with_silent_parts`). An object that leads to a mortal one
 and falls takes the mortal one with it: that is seen, and its class is then treated as mortal, too (`_note_what_falls`).
