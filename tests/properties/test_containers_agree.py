@@ -19,7 +19,7 @@ from dpor.core.system import Ending
 from dpor.explorers import STRATEGIES
 from dpor.python.program.system import PythonSystem
 
-EXAMPLES = int(os.environ.get("DPOR_CONTAINER_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("DPOR_CONTAINER_EXAMPLES", "110"))
 
 MAKE = """
 import collections, heapq, itertools, bisect, copy, functools, operator

@@ -11,7 +11,7 @@ import pytest
 from dpor.testing import TooLarge, disagreement, make_program
 from dpor.testing.endless_python import endless_program
 
-EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "70"))
+EXAMPLES = int(os.environ.get("DPOR_PYTHON_EXAMPLES", "50"))
 """By hand: DPOR_PYTHON_EXAMPLES=5000, or `dpor fuzz --kind python`."""
 
 

@@ -29,7 +29,7 @@ from dpor.testing.abstract import Spec
 from dpor.testing.locking_programs import locking_program
 from tests.unit import test_silent_accesses as programs
 
-EXAMPLES = int(os.environ.get("DPOR_LOCKING_EXAMPLES", "42"))
+EXAMPLES = int(os.environ.get("DPOR_LOCKING_EXAMPLES", "36"))
 """By hand: DPOR_LOCKING_EXAMPLES=20000."""
 RUNS = 400
 

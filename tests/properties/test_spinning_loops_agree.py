@@ -14,7 +14,7 @@ from dpor.core.options import Options
 from dpor.python.program.system import PythonSystem
 from dpor.testing import PROMISES, Observed, Reference, TooLarge, explore, wrong_with
 
-EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("DPOR_SPINNING_EXAMPLES", "45"))
 """By hand: DPOR_SPINNING_EXAMPLES=2000."""
 
 HEAD = """

@@ -15,7 +15,7 @@ from dpor.core.options import Options
 from dpor.explorers import STATEFUL
 from dpor.testing import PROMISES, Spec, TooLarge, abstract_programs, disagreement, random_program, shrink
 
-EXAMPLES = int(os.environ.get("DPOR_STATEFUL_EXAMPLES", "20000"))
+EXAMPLES = int(os.environ.get("DPOR_STATEFUL_EXAMPLES", "12000"))
 AT_CHOICES = {f"{name} --store choices": explorer_of(Options(strategy=name, store="choices")) for name in STATEFUL}
 EXPLORERS = {name: explorer_of(Options(strategy=name)) for name in STATEFUL} | AT_CHOICES
 

@@ -29,7 +29,7 @@ from dpor.python.states.frames import frames_of
 from dpor.testing import make_program
 from tests.judge.constructs import ROWS, Row
 
-EXAMPLES = int(os.environ.get("DPOR_FACTS_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("DPOR_FACTS_EXAMPLES", "45"))
 """By hand: DPOR_FACTS_EXAMPLES=3000."""
 RUNS = 3
 SETTINGS = [
