@@ -63,6 +63,22 @@ def call_getter(getter: Any) -> Callable[[Any], Any]:
     return lambda obj: _call_method(getter, obj)
 
 
+def _property(*accessors: Any, **named: Any) -> property:
+    """Make a property. Loads call its getter without a hook; so if that goes from object to object by their names, it
+    does so in steps."""
+    if accessors:
+        return property(_in_steps(accessors[0]), *accessors[1:], **named)
+    return property(**{name: _in_steps(accessor) for name, accessor in named.items()})
+
+
+def _in_steps(accessor: Any) -> Any:
+    reaches = type(accessor) is operator.attrgetter and any("." in name for name in accessor.__reduce__()[1])
+    return call_getter(accessor) if reaches else accessor
+
+
+set_wrapper(property, _property)
+
+
 def _one_or_all(found: list[Any]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
