@@ -30,12 +30,14 @@ class Workers:
         self._hub: greenlet = None
         self._live = live
         self._idle: list[greenlet] = []
+        self._traced = False
         self.base = 0
 
     def prepare(self, hub: greenlet, number: int) -> None:
-        """Make as many as the run will need, as far as that is known. All are made anew if a trace function is set,
-        because a greenlet inherits it when it starts."""
-        if hub is not self._hub or sys.gettrace() is not None:
+        """Make as many as the run will need, as far as that is known. All are made anew if a trace or profile function
+        is set, or was, because a greenlet inherits it when it starts."""
+        traced, self._traced = self._traced, sys.gettrace() is not None or sys.getprofile() is not None
+        if hub is not self._hub or traced or self._traced:
             self._hub = hub
             self._idle.clear()
             self.base = _depth()

@@ -13,7 +13,7 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -53,6 +53,7 @@ from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
+from dpor.python.program import unseen_calls
 from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.initial_state import InitialState
@@ -118,7 +119,7 @@ class PythonSystem:
         self._oracle: Oracle | None = None
         self._know_facts()
         self._silent = SilentAccesses(self._search.operations)
-        self._runs = 0
+        self._runs = self._begun = 0  # runs, and those before the present search
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
         self._sink = Sink()
@@ -193,6 +194,7 @@ class PythonSystem:
             raise BadTarget(f"{_name(self._given)} cannot be imported")
 
     def _begin_search(self) -> None:
+        self._begun = self._runs
         self.initial_state.forget(self._search.facts)
         self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__, OUTERMOST])
         shared_objects.forget()
@@ -221,7 +223,9 @@ class PythonSystem:
         gc.disable()
         self._returned = None
         try:
-            return self._ended(*self._drive(self._main, trace, choose, recorder))
+            watches = unseen_calls.is_to_be_watched(self._runs - self._begun - 1)
+            with unseen_calls.watched() if watches else nullcontext():
+                return self._ended(*self._drive(self._main, trace, choose, recorder))
         finally:
             if self._runs % COLLECT_EVERY == 0:
                 with warnings.catch_warnings():  # what was unwound has closed no files and databases
