@@ -91,6 +91,7 @@ _PASSED_THROUGH: Final[frozenset[type]] = frozenset(
 )  # fmt: skip
 """Types whose objects do not change, but refer to others that may."""
 
+_MOST_TIMES: Final = 5
 _WEAK: Final = (weakref.ReferenceType, weakref.ProxyType, weakref.CallableProxyType)
 _NOT_THE_PROGRAMS: Final = (logging.Manager, logging.PlaceHolder)
 _LEFT_OUT: Final = frozenset({"__builtins__", "__loader__", "__spec__", "__cached__", "__file__", "__name__"})
@@ -353,7 +354,16 @@ class ModuleContents:
         return found + [held for each in new for held in _attributes(each)]
 
     def restore(self) -> bool:
-        """Return True if anything had changed. Raises `CannotRestore` if it cannot be undone."""
+        """Return True if anything had changed. Raises `CannotRestore` if it cannot be undone.
+
+        What is restored may have held the last references to objects of the run, whose finalisers then change more.
+        """
+        for number in range(_MOST_TIMES):
+            if not self._restore_once():
+                return number > 0
+        raise CannotRestore("finalisers change what is restored")
+
+    def _restore_once(self) -> bool:
         if not all(map(is_as_new, self._streams)):
             raise CannotRestore("a standard stream was changed")
         found = [(block, objects) for block in self._all() if (objects := [*block.changed()])]
