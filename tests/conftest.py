@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dpor.python.program import initial_state
+from dpor.python.program import initial_state, unseen_calls
 
 settings.register_profile(
     "the same in every run", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
@@ -36,6 +36,13 @@ def _executed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules are executed again before each run, also if they are much code. To restore them goes through all that a
     process has loaded, and that of the tests is large. tests/unit/test_module_contents.py is about restoring."""
     monkeypatch.setattr(initial_state, "LEAST_SIZE", float("inf"))
+
+
+@pytest.fixture(autouse=True)
+def _unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter does not tell of calls: most tests run nothing but code with hooks, in few runs, and would take
+    half as long again. And what hooks see is tested by them alone. tests/regressions/test_unseen_calls.py has both."""
+    monkeypatch.setattr(unseen_calls, "is_to_be_watched", lambda number: False)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

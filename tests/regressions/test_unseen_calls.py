@@ -11,6 +11,7 @@ import pytest
 
 import dpor
 from dpor.python.program import unseen_calls
+from dpor.python.program.unseen_calls import is_to_be_watched
 
 LIBRARY = """
 count = [0]
@@ -79,7 +80,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("use", USES.values(), ids=[*USES])
-def test_a_lost_update_in_a_function_that_others_call_is_found(tmp_path: Path, use: str) -> None:
+def test_a_lost_update_in_a_function_that_others_call_is_found(
+    tmp_path: Path, use: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unseen_calls, "is_to_be_watched", is_to_be_watched)
     (tmp_path / "program.py").write_text(PROGRAM.format(use=use))
     report = dpor.check(f"{tmp_path}/program.py::scenario")
     assert report.verdict == "fail", report
@@ -87,12 +91,11 @@ def test_a_lost_update_in_a_function_that_others_call_is_found(tmp_path: Path, u
 
 
 @pytest.mark.usefixtures("installed")
-def test_without_watching_calls_it_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_watching_calls_it_is_not_found(tmp_path: Path) -> None:
     """So the tests above test that."""
-    monkeypatch.setattr(unseen_calls, "is_to_be_watched", lambda number: False)
     (tmp_path / "program.py").write_text(PROGRAM.format(use=USES["a decorator"]))
     assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"
 
 
 def test_the_first_runs_are_watched_and_some_later_ones() -> None:
-    assert [number for number in range(40) if unseen_calls.is_to_be_watched(number)] == [0, 1, 2, 4, 8, 16, 32]
+    assert [number for number in range(40) if is_to_be_watched(number)] == [0, 1, 2, 4, 8, 16, 32]
