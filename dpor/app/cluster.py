@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any, Final
 
 import attrs
@@ -105,7 +105,8 @@ class Cluster:
         self._rooms: list[_Room] = []  # those that are free
         self._workers: set[str] = set()
         self._refused: set[str] = set()
-        self._heard: SimpleQueue[tuple[Callable[[Any], tuple[_Member, Any] | None], Any]] = SimpleQueue()
+        # (Not a `SimpleQueue`: before Python 3.13, a signal can make its `get` forget the timeout.)
+        self._heard: Queue[tuple[Callable[[Any], tuple[_Member, Any] | None], Any]] = Queue()
         self._client: Any = None
         self._local: Any = None
         self._next_look = self._nobody_since = 0.0
