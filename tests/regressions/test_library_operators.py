@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dpor
-from dpor.python.sharing import code_of_types
+from dpor.python.sharing import called_in_c
 
 LIBRARY = """
 count = [0]
@@ -130,8 +130,8 @@ def test_look_ups_in_c_are_unknown_where_their_type_is_no_part_of_the_interprete
     """A proxy may call code of the program to find an attribute, and change."""
     proxy = weakref.ProxyType
     assert "__getattribute__" in vars(proxy)
-    assert not code_of_types.looks_up_in_c(proxy)
-    assert not code_of_types.looks_up_in_c(object)
-    monkeypatch.setattr(code_of_types, "module_of_class", lambda kind: "elsewhere" if kind is proxy else "builtins")
-    assert code_of_types.looks_up_in_c(proxy)
-    assert not code_of_types.looks_up_in_c(object)
+    assert not called_in_c.looks_up_in_c(proxy)
+    assert not called_in_c.looks_up_in_c(object)
+    monkeypatch.setattr(called_in_c, "module_of_class", lambda kind: "elsewhere" if kind is proxy else "builtins")
+    assert called_in_c.looks_up_in_c(proxy)
+    assert not called_in_c.looks_up_in_c(object)

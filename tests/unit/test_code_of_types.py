@@ -9,7 +9,7 @@ import types
 import pytest
 
 from dpor.python.kernel import classes
-from dpor.python.sharing import code_of_types
+from dpor.python.sharing import called_in_c
 
 
 def test_a_class_in_c_without_a_dot_in_its_name_is_not_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,14 +17,13 @@ def test_a_class_in_c_without_a_dot_in_its_name_is_not_built_in(monkeypatch: pyt
     `mappingproxy` plays its part."""
     kind = types.MappingProxyType
     assert classes.module_of_class(kind) == "builtins"
-    assert not code_of_types.computes_in_c(kind)
+    assert not called_in_c.computes_in_c(kind)
     in_c = types.ModuleType("foreign.c")
     in_c.__file__ = f"foreign/c{importlib.machinery.EXTENSION_SUFFIXES[0]}"
     vars(in_c)["Proxy"] = kind
     monkeypatch.setitem(sys.modules, "foreign.c", in_c)
     monkeypatch.setattr(classes, "_BUILT_IN", classes._BUILT_IN - {kind})
-    monkeypatch.setattr(code_of_types, "_computes", {})
     classes._module_in_c.cache_clear()
     assert classes.module_of_class(kind) == "foreign.c"
-    assert code_of_types.computes_in_c(kind)
+    assert called_in_c.computes_in_c(kind)
     classes._module_in_c.cache_clear()

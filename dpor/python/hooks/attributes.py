@@ -30,7 +30,7 @@ from dpor.python.kernel.type_caches import type_cache
 from dpor.python.rewrite import SUPPORT
 from dpor.python.rewrite.names import LOADED_SPECIALLY, is_stored_specially
 from dpor.python.sharing import children, host_fields, shared_object, shared_objects, type_traits
-from dpor.python.sharing.code_of_types import looks_up_in_c
+from dpor.python.sharing.code_of_types import code_of
 from dpor.python.sharing.fields import Holder, is_instrumented
 from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.shared_objects import publish, shared_object_of, table
@@ -277,7 +277,7 @@ def read_operation(shared: SharedObject, obj: Any, name: str) -> Any:
 def _lookup_way(kind: type, name: str) -> Callable[[Any, SharedObject, str], Any] | None:
     """If what is found in the class would touch the object unseen: return a function that diverts the look-up; else
     None."""
-    if looks_up_in_c(kind):
+    if code_of(kind).looks_up_in_c:
         return _unknown_lookup
     found, _ = _static(kind, name)
     if type(found) in _C_CALLABLES:

@@ -48,7 +48,7 @@ from dpor.python.kernel import accessing, loops, scheduler
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import shared_objects
-from dpor.python.sharing.code_of_types import computes_in_c
+from dpor.python.sharing.code_of_types import code_of
 from dpor.python.sharing.identity import stable_id
 from dpor.python.sharing.shared_object import SharedObject
 from dpor.python.sharing.shared_objects import table
@@ -174,7 +174,7 @@ def _both(name: str, plain: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
                     elements.extend(set.__iter__(operand))
         elif kind in views:
             consume_view(operand, touched)
-        elif computes_in_c(kind):
+        elif code_of(kind).computes_in_c:
             calls |= bool(touched.deeply(writes, (operand,)))  # it may, and change the operand afterwards
         elif kind is not tuple:
             found = static(kind, name)
@@ -252,7 +252,7 @@ def _inplace(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
                 return _perform(a, shared_objects.shared_object_of(a), name, plain, b)
             if container_type is not None or type(a) in views or type(a) is tuple or type(a) is frozenset:
                 return _both(new, plain, a, b)
-            if computes_in_c(type(a)) or computes_in_c(type(b)):
+            if code_of(type(a)).computes_in_c or code_of(type(b)).computes_in_c:
                 return unknown(MethodCall(a, shared_objects.shared_object_of(a), name, plain, (b,)))
             found = static(type(a), name)
             if isinstance(found, types.FunctionType) and not is_program(found):

@@ -8,6 +8,9 @@ from typing import Any, Final, TypeVar
 
 _Cache = TypeVar("_Cache", bound=dict[Any, Any])
 
+MOST_TYPES: Final = 5000
+"""How many types a cache remembers: classes that a program makes anew in every run must not be kept for ever."""
+
 _caches: Final[list[dict[Any, Any]]] = []
 
 

@@ -1,43 +1,54 @@
-"""Special methods and properties that are functions in C. Operators and attributes call them without a hook, so what
-they reach besides their object is not seen."""
+"""What operators and look-ups of a class call that is in C, so that what it reaches is not seen."""
 
 from __future__ import annotations
 
 import functools
 import operator
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dpor.python.kernel.incomplete import incomplete_if_multithreaded
-from dpor.python.kernel.type_caches import type_cache
-from dpor.python.sharing.code_of_types import MOST_TYPES
+from dpor.python.kernel.classes import module_of_class
 from dpor.python.sharing.type_traits import RECORDED, way_of
 
-_found: dict[type, str | None] = type_cache({})
+_OPERATORS: Final = tuple(
+    f"__{form}{name}__"
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+        *("lshift", "rshift", "and", "xor", "or"),
+    )
+    for form in ("i", "", "r")
+)
 
 
-def note_called_in_c(kind: type) -> bool:
-    """Called when an object of the class is made or touched: note that the run is incomplete if more threads than one
-    come to exist and the class has such a function. Return True if it has."""
-    name = _called_in_c(kind)
-    if name is None:
-        return False
-    incomplete_if_multithreaded(f"{name} is a function in C: what it reaches when it is called is not seen")
-    return True
+def computes_in_c(kind: type) -> bool:
+    """True if the class has an arithmetic operator in C from outside of the standard library. Nothing is known of what
+    it does."""
+    return any(_is_foreign(kind, name) for name in _OPERATORS)
 
 
-def _called_in_c(kind: type) -> str | None:
-    """Return the name of a special method or property of the class that reaches something besides its object, or
-    changes it in a way that its name does not tell. `__call__` is none: calls have a hook."""
-    if kind not in _found:
-        if len(_found) > MOST_TYPES:
-            _found.clear()
-        _found[kind] = next(_names(kind), None)
-    return _found[kind]
+def looks_up_in_c(kind: type) -> bool:
+    """True if the class looks up attributes by a function in C from outside of the standard library, as proxies do.
+    Nothing is known of what it does."""
+    return _is_foreign(kind, "__getattribute__")
 
 
-def _names(kind: type) -> Iterator[str]:
+def _is_foreign(kind: type, name: str) -> bool:
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    return (
+        type(found) is types.WrapperDescriptorType
+        and module_of_class(found.__objclass__).partition(".")[0] not in sys.stdlib_module_names
+    )
+
+
+def special_in_c(kind: type) -> str | None:
+    """Return the name of a special method or property of the class that is a function in C, if that reaches something
+    besides its object, or changes it in a way that its name does not tell. `__call__` is none: calls have a hook."""
+    return next(_special_in_c(kind), None)
+
+
+def _special_in_c(kind: type) -> Iterator[str]:
     for base in kind.__mro__:
         for name, held in [*vars(base).items()]:
             if type(held) is property:

@@ -15,8 +15,7 @@ from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.kernel.type_caches import type_cache
-from dpor.python.sharing.code_of_types import MOST_TYPES
+from dpor.python.kernel.type_caches import MOST_TYPES, type_cache
 from dpor.python.sharing.shared_object import SharedObject, adopted
 from dpor.python.sharing.sharing_state import OwnReference, sharing
 from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of

@@ -1,52 +1,64 @@
-"""What is known of the methods of types: which are uninstrumented Python code, which operators are in C. And classes in
-use whose operators may run such code, though nothing shared is touched."""
+"""What is known of the code of types: which of their methods is not seen, being uninstrumented Python code or in C. And
+classes in use whose operators may run such code, though nothing shared is touched."""
 
 from __future__ import annotations
 
-import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+import attrs
+
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a, module_of_class
+from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
-from dpor.python.kernel.type_caches import type_cache
+from dpor.python.kernel.type_caches import MOST_TYPES, type_cache
+from dpor.python.sharing.called_in_c import computes_in_c, looks_up_in_c, special_in_c
 from dpor.python.sharing.fields import is_instrumented
 
-MOST_TYPES: Final = 5000
-"""How many types each cache remembers: classes that a program makes anew in every run must not be kept for ever."""
+
+@attrs.frozen
+class CodeOfType:
+    """What is known of the code of a class.
+
+    unseen          the modules of those of its methods, and of its descriptors, that are uninstrumented Python code.
+                    Operators, built-in functions, callbacks and loads of attributes call them without a hook
+    of_descriptors  those of its descriptors alone: loads of attributes of the class itself call them, too
+    computes_in_c, looks_up_in_c, special_in_c   see `dpor.python.sharing.called_in_c`
+    """
+
+    unseen: tuple[str, ...]
+    of_descriptors: tuple[str, ...]
+    computes_in_c: bool
+    looks_up_in_c: bool
+    special_in_c: str | None
 
 
-def modules_of_unseen_code(kind: type) -> tuple[str, ...]:
-    """Return the modules of those methods of the class, and of its descriptors, that are uninstrumented Python code.
-    Operators, built-in functions, callbacks and loads of attributes call them without a hook."""
-    found = _unseen.get(kind)
+def code_of(kind: type) -> CodeOfType:
+    """Return what is known of the code of a class."""
+    found = _known.get(kind)
     if found is None:
-        if len(_unseen) > MOST_TYPES:
-            _unseen.clear()
-        functions = (f for base in kind.__mro__ for held in vars(base).values() for f in _functions_of(held))
-        modules = {str(f.__globals__.get("__name__")) for f in functions if not is_instrumented(f)}
-        found = _unseen[kind] = tuple(sorted(modules))
+        if len(_known) > MOST_TYPES:
+            _known.clear()
+        found = _known[kind] = CodeOfType(
+            _uninstrumented(kind, _functions_of),
+            _uninstrumented(kind, _accessors),
+            computes_in_c(kind),
+            looks_up_in_c(kind),
+            special_in_c(kind),
+        )
     return found
 
 
-def modules_of_descriptors(kind: type) -> tuple[str, ...]:
-    """Return the modules of the descriptors of the class that are uninstrumented Python code: loads of attributes of
-    the class itself call them, too."""
-    found = _describing.get(kind)
-    if found is None:
-        if len(_describing) > MOST_TYPES:
-            _describing.clear()
-        functions = (function for base in kind.__mro__ for held in vars(base).values() for function in _accessors(held))
-        modules = {str(f.__globals__.get("__name__")) for f in functions if not is_instrumented(f)}
-        found = _describing[kind] = tuple(sorted(modules))
-    return found
+_known: dict[type, CodeOfType] = type_cache({})
 
 
-_unseen: dict[type, tuple[str, ...]] = type_cache({})
-_describing: dict[type, tuple[str, ...]] = type_cache({})
+def _uninstrumented(kind: type, functions_of: Callable[[Any], Iterable[types.FunctionType]]) -> tuple[str, ...]:
+    """Return the modules of these functions of all attributes of the class, as far as they have no hooks."""
+    functions = (f for base in kind.__mro__ for held in [*vars(base).values()] for f in functions_of(held))
+    return tuple(sorted({str(f.__globals__.get("__name__")) for f in functions if not is_instrumented(f)}))
 
 
 def _functions_of(held: Any) -> Iterator[types.FunctionType]:
@@ -77,9 +89,19 @@ _OF_DESCRIPTORS: Final = ("__get__", "__set__", "__delete__")
 # ---------------------------------------------------------------------- classes in use
 
 
+def note_special_in_c(kind: type) -> bool:
+    """Called when an object of the class is made or touched: if the class has a special method in C, note that the run
+    is incomplete if more threads than one come to exist, and return True."""
+    name = code_of(kind).special_in_c
+    if name is None:
+        return False
+    incomplete_if_multithreaded(f"{name} is a function in C: what it reaches when it is called is not seen")
+    return True
+
+
 def note_made(kind: type) -> None:
     """Called when a thread makes an object of the class: if it is not shared, no hook sees most of its operators."""
-    for module in modules_of_unseen_code(kind):
+    for module in code_of(kind).unseen:
         _demand(module, f"threads make objects of type {module}.{kind.__qualname__}")
 
 
@@ -109,7 +131,7 @@ def base(found: Any) -> Any:
     for kind in kinds:
         if kind is type or kind is object:
             continue
-        for module in modules_of_unseen_code(kind):
+        for module in code_of(kind).unseen:
             if not run.multi:
                 if issubclass(kind, type):
                     _bases.modules[module] = kind.__qualname__
@@ -122,40 +144,3 @@ def note_several_threads() -> None:
     """Called when the run is about to have its second thread."""
     for module, name in _bases.modules.items():
         _demand(module, f"threads use classes of the metaclass {module}.{name}")
-
-
-_OPERATORS: Final = tuple(
-    f"__{form}{name}__"
-    for name in (
-        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
-        *("lshift", "rshift", "and", "xor", "or"),
-    )
-    for form in ("i", "", "r")
-)
-_computes: dict[type, bool] = type_cache({})
-
-
-def computes_in_c(kind: type) -> bool:
-    """True if the class has an arithmetic operator in C from outside of the standard library. Nothing is known of what
-    it does."""
-    answer = _computes.get(kind)
-    if answer is None:
-        if len(_computes) > MOST_TYPES:
-            _computes.clear()
-        found = (next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None) for name in _OPERATORS)
-        answer = _computes[kind] = any(
-            type(operator) is types.WrapperDescriptorType
-            and module_of_class(operator.__objclass__).partition(".")[0] not in sys.stdlib_module_names
-            for operator in found
-        )
-    return answer
-
-
-def looks_up_in_c(kind: type) -> bool:
-    """True if the class looks up attributes by a function in C from outside of the standard library, as proxies do.
-    Nothing is known of what it does."""
-    found = next(vars(base)["__getattribute__"] for base in kind.__mro__ if "__getattribute__" in vars(base))
-    return (
-        type(found) is types.WrapperDescriptorType
-        and module_of_class(found.__objclass__).partition(".")[0] not in sys.stdlib_module_names
-    )

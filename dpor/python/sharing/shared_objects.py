@@ -31,11 +31,10 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.kernel.type_caches import type_cache
+from dpor.python.kernel.type_caches import MOST_TYPES, type_cache
 from dpor.python.sharing import children, code_of_types, orders, subclasses
-from dpor.python.sharing.called_in_c import note_called_in_c
 from dpor.python.sharing.children import adopts, callbacks, finder_of, finders, may_call, references_to
-from dpor.python.sharing.code_of_types import MOST_TYPES, computes_in_c, modules_of_descriptors, modules_of_unseen_code
+from dpor.python.sharing.code_of_types import code_of, note_special_in_c
 from dpor.python.sharing.shared_object import Namespace, SharedObject, exposed, reads_names, type_key
 from dpor.python.sharing.sharing_state import OwnReference, Roots, sharing
 from dpor.python.sharing.type_traits import (
@@ -140,7 +139,7 @@ def first_touch(obj: Any) -> SharedObject | None:
     kind = type(obj)
     if way_of(kind) is not RECORDED:
         if issubclass(kind, type):
-            for module in modules_of_descriptors(obj):
+            for module in code_of(obj).of_descriptors:
                 opaque_code.demand(module, f"threads use attributes of {obj.__qualname__}")
         return None
     if sharing.any_whole_type and type_key(kind) in run.facts:
@@ -448,16 +447,15 @@ def _look_at(kind: type, *, touched: bool = False) -> None:
     asks = any(module_of_class(base) in _WEAK_CONTAINERS and base not in _IN_C for base in kind.__mro__)
     if asks and touched:
         opaque_code.demand("weakref", f"a {kind.__qualname__} is used while several threads exist")
-    unseen = modules_of_unseen_code(kind)
+    code = code_of(kind)
     entered = hasattr(kind, "__enter__")  # by `with`, which calls it without a hook
-    for module in unseen:
+    for module in code.unseen:
         if touched or entered or package_of(module) not in CONSTANT:  # else it is seen when it comes to a shared object
             opaque_code.demand(module, f"threads use objects of type {module}.{kind.__qualname__}")
-    computes = computes_in_c(kind)
-    if computes and ARITHMETIC not in run.facts:
+    if code.computes_in_c and ARITHMETIC not in run.facts:
         assumptions.broken(ARITHMETIC, f"objects of type {kind.__qualname__}, with operators in C, may be shared")
-    in_c = note_called_in_c(kind)
-    if not (answer or computes or unseen or asks or in_c) and len(_unremarkable) < MOST_TYPES:
+    in_c = note_special_in_c(kind)
+    if not (answer or code.computes_in_c or code.unseen or asks or in_c) and len(_unremarkable) < MOST_TYPES:
         _unremarkable[kind] = None
 
 

@@ -12,8 +12,7 @@ from typing import Any, Final
 from dpor.python.kernel.classes import module_of_class
 from dpor.python.kernel.run import CurrentRun
 from dpor.python.kernel.sync_objects import SyncObject
-from dpor.python.kernel.type_caches import type_cache
-from dpor.python.sharing.code_of_types import MOST_TYPES
+from dpor.python.kernel.type_caches import MOST_TYPES, type_cache
 from dpor.python.sharing.shared_object import SharedObject
 
 ATOMIC: Final[frozenset[type]] = frozenset(

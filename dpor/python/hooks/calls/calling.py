@@ -62,8 +62,7 @@ from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreade
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects, subclasses, type_traits
-from dpor.python.sharing.called_in_c import note_called_in_c
-from dpor.python.sharing.code_of_types import modules_of_unseen_code, note_made
+from dpor.python.sharing.code_of_types import code_of, note_made, note_special_in_c
 from dpor.python.sharing.fields import is_instrumented
 
 _FUNCTION: Final = types.FunctionType
@@ -423,14 +422,14 @@ def _class(kind: type) -> Any:
         if run.multi:
             incomplete(_PATCHED)
         return kind
-    unseen = modules_of_unseen_code(kind)
+    unseen = code_of(kind).unseen
     if unseen and run.multi:
         note_made(kind)
+    in_c = note_special_in_c(kind)
     make = _maker(kind)
     if make is not None:
-        note_called_in_c(kind)
         return make(kind)
-    if note_called_in_c(kind) or unseen:
+    if in_c or unseen:
         return kind
     number = id(kind)
 
