@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from dpor.cli.answers import EXIT_CODES, our_errors, to_stdout, write_file
+from dpor.cli.answers import (
+    EXIT_CODES,
+    our_errors,
+    to_stdout,
+    traceback_option,
+    write_file,
+)
 from dpor.cli.completing import files
 from dpor.cli.options import options_for
 from dpor.core.options import FieldAccess, PointerAnalysis
@@ -20,7 +26,7 @@ from dpor.core.options import FieldAccess, PointerAnalysis
     is_flag=True,
     help="Show the source instead, with each access marked as immutable, thread-local or relevant.",
 )
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def analyze(
     target: str,
     field_access: FieldAccess,

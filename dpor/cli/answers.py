@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
 
@@ -41,6 +41,30 @@ Exit codes:
   2  wrong usage, or a target that cannot be loaded
   3  inconclusive: no failure found, but not everything was covered
   4  an error of dpor itself"""
+
+
+# ---------------------------------------------------------------------- options of several commands
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+traceback_option: Final = click.option(
+    "--traceback", is_flag=True, help="Show the traceback of an error of dpor itself."
+)
+
+
+def verdict_options(command: C) -> C:
+    """Add to a command that ends with a verdict what is shown and kept of it."""
+    save = click.option(
+        "--save",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
+    )
+    quiet = click.option(
+        "-q", "--quiet", is_flag=True, help="Show only the verdict and one line for each failure; no progress."
+    )
+    verbose = click.option("-v", "--verbose", is_flag=True, help="Show all counts, and every step of a failure.")
+    return save(quiet(verbose(traceback_option(command))))
 
 
 # ---------------------------------------------------------------------- writing

@@ -17,6 +17,7 @@ from dpor.cli.answers import (
     our_errors,
     strategies_named,
     to_stdout,
+    traceback_option,
     write_file,
 )
 from dpor.cli.ci import ci_options, write_ci_outputs
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--csv", "csv_", type=click.Path(dir_okay=False), metavar="FILE", help="Write all rows, one a line.")
 @ci_options
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Write the tables, with charts.")
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def compare(
     targets: tuple[str, ...],
     strategies: str | None,

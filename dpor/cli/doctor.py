@@ -6,7 +6,13 @@ import sys
 
 import click
 
-from dpor.cli.answers import EXIT_CODES, Exit, our_errors, to_stdout
+from dpor.cli.answers import (
+    EXIT_CODES,
+    Exit,
+    our_errors,
+    to_stdout,
+    traceback_option,
+)
 from dpor.cli.completing import files
 
 _MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
@@ -14,7 +20,7 @@ _MARKS = {True: ("ok", "green"), False: ("WRONG", "red"), None: ("", "")}
 
 @click.command(epilog=EXIT_CODES, short_help="Test whether dpor works here.")
 @click.argument("target", required=False, shell_complete=files)
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def doctor(target: str | None, traceback: bool) -> None:
     """Test whether dpor works here: show versions, find and replay a known race, and pass a known correct program.
 

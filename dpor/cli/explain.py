@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpor.cli.answers import EXIT_CODES, Exit, check_outputs, draw, our_errors, same_hashes, to_stdout, write_file
+from dpor.cli.answers import (
+    EXIT_CODES,
+    Exit,
+    check_outputs,
+    draw,
+    our_errors,
+    same_hashes,
+    to_stdout,
+    traceback_option,
+    write_file,
+)
 from dpor.report.text import headline, show_failure
 
 if TYPE_CHECKING:
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "-v", "--verbose", is_flag=True, help="Show every event, with the variables that change; shorten nothing."
 )
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def explain(file: str, html: str | None, json_: str | None, verbose: bool, traceback: bool) -> None:
     """Explain why the schedule in FILE, saved by dpor check, fails.
 

@@ -18,6 +18,7 @@ from dpor.cli.answers import (
     our_errors,
     strategies_named,
     to_stdout,
+    traceback_option,
     write_file,
 )
 from dpor.cli.options import StrategyOption, Whole
@@ -59,7 +60,7 @@ PROGRESS_LINES = 20
     metavar="FOLDER",
     help="Folder for a program that shows a fault. [default: .dpor]",
 )
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def fuzz(
     examples: int,
     strategies: str | None,

@@ -32,6 +32,8 @@ from dpor.cli.answers import (
     our_errors,
     same_hashes,
     to_stdout,
+    traceback_option,
+    verdict_options,
     write_file,
 )
 from dpor.cli.ci import check_ci, ci_options, write_ci_outputs
@@ -104,15 +106,7 @@ def cli() -> None:
     help="Write a page for a browser: each failure, to step through; of a pass, what was explored.",
 )
 @ci_options
-@click.option(
-    "--save",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show only the verdict and one line for each failure; no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all counts, and every step of a failure.")
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@verdict_options
 def check(
     target: str,
     json_: str | None,
@@ -319,15 +313,7 @@ def _stopping(monitor: Monitor) -> Iterator[None]:
 @click.argument("file", type=click.Path(dir_okay=False))
 @options_for("resume")
 @click.option("--json", "json_", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report; - is stdout.")
-@click.option(
-    "--save",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="File for the schedule of the failure (of the second: FILE-2, ...). [default: in .dpor/]",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Show only the verdict and one line for each failure; no progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all counts, and every step of a failure.")
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@verdict_options
 def resume(
     file: str,
     json_: str | None,
@@ -366,7 +352,7 @@ def resume(
     help="Run it in the debugger: stop where the target begins (set breakpoints; c continues), then where it fails.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show every step.")
-@click.option("--traceback", is_flag=True, help="Show the traceback of an error of dpor itself.")
+@traceback_option
 def replay(file: str, pdb: bool, verbose: bool, traceback: bool) -> None:
     """Run the schedule in FILE, saved by dpor check, once more.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import attrs
 
 from dpor.core.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
-from dpor.primitives.rules import BaseRule
+from dpor.primitives.rules import AwaitWaking, BaseRule
 
 
 def _held(thread: ThreadId, count: int | None) -> object:
@@ -91,18 +91,10 @@ class RewaitOrTimeout(BaseRule):
 
 
 @attrs.frozen
-class AwaitNotify(BaseRule):
+class AwaitNotify(AwaitWaking):
     """Wait for a notify. Result: True."""
 
     name = "await notify"
-    modes = (UPDATE,)
-    takes = (0,)
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return thread not in states[0]
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (UPDATE,), True)
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from dpor.core.operations import READ, UPDATE, WRITE, Effect, States, ThreadId
-from dpor.primitives.rules import BaseRule
+from dpor.primitives.rules import AwaitWaking, BaseRule
 
 
 @attrs.frozen
@@ -66,18 +66,10 @@ class BeginWait(BaseRule):
 
 
 @attrs.frozen
-class AwaitSet(BaseRule):
+class AwaitSet(AwaitWaking):
     """Wait until woken. Objects: the waiters. Result: True."""
 
     name = "await set"
-    modes = (UPDATE,)
-    takes = (0,)
-
-    def enabled(self, states: States, thread: ThreadId) -> bool:
-        return thread not in states[0]
-
-    def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (UPDATE,), True)
 
 
 @attrs.frozen

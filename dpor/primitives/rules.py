@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpor.core.operations import READ, Accesses, Effect, Mode, Rule, States, ThreadId
+from dpor.core.operations import READ, UPDATE, Accesses, Effect, Mode, Rule, States, ThreadId
 
 
 @attrs.frozen
@@ -36,6 +36,21 @@ class BaseRule:
 
     def succeeded(self, effect: Effect) -> bool:
         return effect.result is not False
+
+
+@attrs.frozen
+class AwaitWaking(BaseRule):
+    """Wait until another thread has taken the caller out of the waiters. Objects: what has them as its state. Result:
+    True."""
+
+    modes = (UPDATE,)
+    takes = (0,)
+
+    def enabled(self, states: States, thread: ThreadId) -> bool:
+        return thread not in states[0]
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        return Effect(states, (UPDATE,), True)
 
 
 @attrs.frozen
