@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+import weakref
 from collections.abc import Callable
 from sys import getrecursionlimit, setrecursionlimit
 from typing import Any
 
-from greenlet import greenlet
+from greenlet import getcurrent, greenlet
 
 from dpor.python.kernel.model_thread import ModelThread
 
@@ -42,8 +43,8 @@ class Workers:
             self._idle.clear()
             self.base = _depth()
         for _ in range(min(max(number, FEW), MOST_IDLE) - len(self._idle)):
-            worker = greenlet(self._work, hub)
-            worker.switch(worker)
+            worker = greenlet(_work, hub)
+            worker.switch(weakref.ref(self), self._live)
             self._idle.append(worker)
 
     def begin(self, thread: ModelThread, body: Callable[[], None]) -> None:
@@ -55,19 +56,28 @@ class Workers:
             thread.greenlet = worker = greenlet(self._work_once, self._hub)
             worker.switch(worker, thread, body)
 
-    def _work(self, me: greenlet) -> None:
-        idle = self._idle
-        job: Any = self._hub.switch()
-        while True:
-            successor = self._live(*job)
-            del job
-            if me.gr_context is not None:
-                me.gr_context = None  # each thread begins in a new context
-            idle.append(me)
-            job = successor.switch()
+    def rest(self) -> None:
+        """Called in a greenlet whose thread has ended: it can have another one."""
+        me = getcurrent()
+        if me.gr_context is not None:
+            me.gr_context = None  # each thread begins in a new context
+        self._idle.append(me)
 
     def _work_once(self, me: greenlet, thread: ModelThread, body: Callable[[], None]) -> None:
         me.parent = self._live(thread, body)
+
+
+def _work(workers: weakref.ref[Workers], live: Callable[..., greenlet]) -> None:
+    """What a greenlet does. While it waits, its frame refers neither to itself nor to the workers, whom it belongs to:
+    as the garbage collector does not look into frames of greenlets, none of them would ever be freed."""
+    job: Any = getcurrent().parent.switch()
+    while True:
+        successor = live(*job)
+        del job
+        if (mine := workers()) is not None:
+            mine.rest()
+        del mine
+        job = successor.switch()
 
 
 def _depth() -> int:
