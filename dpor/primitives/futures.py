@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import attrs
 
 from dpor.core.operations import READ, UPDATE, WRITE, Effect, Mode, States, ThreadId
-from dpor.primitives.rules import BaseRule
+from dpor.primitives.rules import Around, BaseRule
 
 PENDING: Final = "PENDING"
 RUNNING: Final = "RUNNING"
@@ -52,35 +52,60 @@ class Complete(BaseRule):
 
 @attrs.frozen
 class BeginTask(Complete):
-    """The task begins: the future is running, unless it was cancelled. Result: the state before."""
+    """The task begins: the future is running, unless it was cancelled. Objects: the future, whether its task has begun,
+    and the same as of `Complete`. Result: the state before.
+
+    That it has begun is an object of its own, because who waits for the future does not look at it.
+    """
 
     name = "begin task"
     gives = ()
     state: str = RUNNING
 
+    @property
+    def modes(self) -> tuple[Mode, ...]:  # type: ignore[override]
+        return (WRITE, WRITE, WRITE) if self.ordered else (WRITE, WRITE)
+
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        if states[0] == PENDING:
-            return Effect((RUNNING, *states[1:]), (WRITE, *[READ] * len(states[1:])), PENDING)
-        if states[0] == CANCELLED:
-            return Effect((CANCELLED_AND_NOTIFIED, *[count + 1 for count in states[1:]]), self.modes, CANCELLED)
-        return Effect(states, (READ,) * len(states), states[0])
+        state, begun, *order = states
+        if state == CANCELLED:
+            after = (CANCELLED_AND_NOTIFIED, begun, *[count + 1 for count in order])
+            return Effect(after, (WRITE, READ, *[WRITE] * len(order)), CANCELLED)
+        if state != PENDING or begun:
+            return Effect(states, (READ,) * len(states), state if state != PENDING else RUNNING)
+        return Effect((state, True, *order), (READ, WRITE, *[READ] * len(order)), PENDING)
 
     def succeeded(self, effect: Effect) -> bool:
         return bool(effect.result == PENDING)
 
 
 @attrs.frozen
+class StateOf(BaseRule):
+    """Look at a future. Objects: the future, whether its task has begun. Result: its state."""
+
+    name = "look"
+    modes = (READ, READ)
+    takes = (0,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        state, begun = states
+        return Effect(states, (READ, READ), RUNNING if state == PENDING and begun else state)
+
+
+@attrs.frozen
 class Cancel(BaseRule):
-    """Result: the state before. Only a pending future can be cancelled."""
+    """Objects: the future, whether its task has begun. Result: the state before. Only a pending future can be
+    cancelled."""
 
     name = "cancel"
-    modes = (WRITE,)
+    modes = (WRITE, READ)
     gives = (0,)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        if states[0] == PENDING:
-            return Effect((CANCELLED,), (WRITE,), PENDING)
-        return Effect(states, (READ,), states[0])
+        state, begun = states
+        if state != PENDING or begun:
+            return Effect(states, (READ, READ), state if state != PENDING else RUNNING)
+        return Effect((CANCELLED, begun), (WRITE, READ), PENDING)
 
     def succeeded(self, effect: Effect) -> bool:
         return bool(effect.result == PENDING)
@@ -211,21 +236,32 @@ class BeginEnding(BaseRule):
 
 
 @attrs.frozen
-class AwaitWorker(BaseRule):
-    """A task waits for a worker of its pool. The object counts the tasks that have ended. That is enough: tasks begin
-    in the order of their numbers, so the task with number n of a pool with w workers can begin when n - w + 1 of those
-    before it have ended, and more than that only if they have begun."""
+class BeginWithWorker(Around):
+    """Wait for a worker of a pool, and begin a task. Objects: those of `BeginTask`, and what counts the tasks of the
+    pool that have ended. That is enough: tasks begin in the order of their numbers, so the task with number n of a pool
+    with w workers can begin when n - w + 1 of those before it have ended, and more than that only if they have begun.
+    """
 
-    name = "await worker"
-    modes = (READ,)
-    takes = (0,)
     ended: int
 
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "name", "begin task")
+        object.__setattr__(self, "modes", (*self.inner.modes, READ))
+
+    @property
+    def takes(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (*self.inner.takes, len(self.inner.modes))
+
+    @property
+    def blocking(self) -> bool:  # type: ignore[override]
+        return True
+
     def enabled(self, states: States, thread: ThreadId) -> bool:
-        return bool(states[0] >= self.ended)
+        return bool(states[-1] >= self.ended)
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
-        return Effect(states, (READ,), None)
+        effect = self.inner.apply(states[:-1], thread)
+        return Effect((*effect.states, states[-1]), (*effect.modes, READ), effect.result)
 
 
 @attrs.frozen
@@ -287,3 +323,27 @@ class EndTask(BaseRule):
 
     def apply(self, states: States, thread: ThreadId) -> Effect:
         return Effect((states[0] + 1,), (UPDATE,), None)
+
+
+@attrs.frozen
+class CompleteAndEnd(Around):
+    """Complete the future of a task, and, unless it has functions to call, free the worker. Objects: those of
+    `Complete`, what counts the functions, and those of `EndTask`.
+
+    A worker that is free later only delays others. So every outcome is one of runs in which nothing lies between.
+    """
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "name", self.inner.name)
+        object.__setattr__(self, "modes", (*self.inner.modes, READ, UPDATE))
+
+    @property
+    def gives(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (*self.inner.gives, len(self.inner.modes) + 1)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        *own, functions, ended = states
+        effect = self.inner.apply(tuple(own), thread)
+        ends = not functions and self.inner.succeeded(effect)
+        after = (*effect.states, functions, ended + 1 if ends else ended)
+        return Effect(after, (*effect.modes, READ, UPDATE if ends else READ), effect.result)

@@ -260,3 +260,56 @@ def test_the_threads_of_a_pool_are_counted() -> None:
             return future.result(), count
 
     assert outcomes(counted) == {(0, 2)}
+
+
+def test_to_wait_for_the_first_of_some_tasks_and_submit_others_takes_few_executions() -> None:
+    """Whether a task has begun is nothing that one sees by waiting for it, and a worker that is free later delays
+    others at most."""
+
+    def program(*generations: int) -> int:
+        done = 0
+        with futures.ThreadPoolExecutor(2) as pool:
+            for count in generations:
+                pending = {pool.submit(int) for _ in range(count)}
+                while pending:
+                    found, pending = futures.wait(pending, return_when="FIRST_COMPLETED")
+                    done += len(found)
+        return done
+
+    assert explore(lambda: program(1, 1, 1, 1)).runs == 1
+    assert explore(lambda: program(1, 2)).runs == 8
+
+
+def test_a_worker_that_calls_functions_is_not_free() -> None:
+    def program() -> str:
+        log: list[str] = []
+        begin = threading.Event()
+        with futures.ThreadPoolExecutor(1) as pool:
+            first = pool.submit(begin.wait)
+            first.add_done_callback(lambda _: log.append("called"))
+            pool.submit(log.append, "next")
+            begin.set()
+        return " ".join(log)
+
+    assert outcomes(program) == {"called next"}
+
+
+def test_a_pool_has_no_more_workers_than_it_may() -> None:
+    def program() -> int:
+        at_work, most = 0, 0
+        lock = threading.Lock()
+
+        def work() -> None:
+            nonlocal at_work, most
+            with lock:
+                at_work += 1
+                most = max(most, at_work)
+            with lock:
+                at_work -= 1
+
+        with futures.ThreadPoolExecutor(2) as pool:
+            for _ in range(3):
+                pool.submit(work)
+        return most
+
+    assert outcomes(program) == {1, 2}

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
+from dpor.core.operations import Rule
 from dpor.primitives.futures import (
     ALL,
     CANCELLED,
@@ -33,6 +34,7 @@ from dpor.primitives.futures import (
     BeginTask,
     Cancel,
     Complete,
+    StateOf,
 )
 from dpor.primitives.rules import LookAfter
 from dpor.python.dropins import from_threading
@@ -53,16 +55,17 @@ OPENED: Final = "futures are opened"
 _ORDERED: Final = "futures complete in an order"
 """A fact: the program sees in which order futures complete, as `as_completed` shows it."""
 
-_LOOK, _AWAIT, _AWAIT_OR_TIMEOUT, _ADD, _CANCEL = (
+_LOOK, _STATE, _AWAIT, _AWAIT_OR_TIMEOUT, _ADD, _CANCEL = (
     LookAfter(),
+    StateOf(),
     AwaitDone(),
     AwaitDoneOrTimeout(),
     AddCallback(),
     Cancel(),
 )
 _BEGIN: Final = (BeginTask(), BeginTask(ordered=True))
-_FINISH: Final = (Complete(FINISHED), Complete(FINISHED, True))
-_FAIL: Final = (Complete(FAILED), Complete(FAILED, True))
+FINISH: Final = (Complete(FINISHED), Complete(FINISHED, True))
+FAIL: Final = (Complete(FAILED), Complete(FAILED, True))
 
 _Sets: Final[Any] = real.DoneAndNotDoneFutures
 _CANCELLED: Final = (CANCELLED, CANCELLED_AND_NOTIFIED)
@@ -72,10 +75,24 @@ class _Count(Count):
     """Counts: the functions that were added to a future, or all completions of a run."""
 
 
-_Count.__name__ = "Future"  # reports call it so
+class _Begun(Count):
+    """True if the task of a future has begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dpor_state = False
+
+
+_Count.__name__ = _Begun.__name__ = "Future"  # reports call them so
 
 
 _private = private_to("a future", OPENED)
+
+Around = Callable[[Complete], Rule]
+
+
+def _as_it_is(rule: Complete) -> Rule:
+    return rule
 
 
 @presented_as("concurrent.futures._base")
@@ -83,6 +100,7 @@ class Future(SyncObject):
     """dpor_result, dpor_exception   what it was given
     dpor_callbacks   the functions to be called when it is done, in the order in which they were added
     dpor_added       what counts them
+    dpor_begun       whether its task has begun
     dpor_place       which completion of the run its own was, once somebody asks for the order
     """
 
@@ -95,6 +113,7 @@ class Future(SyncObject):
         self.dpor_exception: Any = None
         self.dpor_callbacks: list[Callable[[Future], object]] = []
         self.dpor_added = _Count()
+        self.dpor_begun = _Begun()
         self.dpor_place = 0
 
     _condition = _private("_condition")
@@ -107,7 +126,7 @@ class Future(SyncObject):
         _get_snapshot = _private("_get_snapshot")
 
     def cancel(self) -> bool:
-        before = perform(_CANCEL, self)
+        before = perform(_CANCEL, self, self.dpor_begun)
         if before == PENDING:
             self.dpor_call_back()
         return before == PENDING or before in _CANCELLED
@@ -116,7 +135,7 @@ class Future(SyncObject):
         return perform(_LOOK, self) in _CANCELLED
 
     def running(self) -> bool:
-        return perform(_LOOK, self) == RUNNING  # type: ignore[no-any-return]
+        return perform(_STATE, self, self.dpor_begun) == RUNNING  # type: ignore[no-any-return]
 
     def done(self) -> bool:
         return perform(_LOOK, self) in DONE
@@ -137,24 +156,18 @@ class Future(SyncObject):
         return self.dpor_exception
 
     def set_running_or_notify_cancel(self) -> bool:
-        before = self.dpor_complete(_BEGIN)
-        if before == PENDING:
-            return True
-        if before == CANCELLED or run.unwinding:
-            return False
-        _logger().critical("Future %s in unexpected state: %s", address(self), _shown(before))
-        raise RuntimeError("Future in unexpected state")
+        return self.dpor_begin()
 
     def set_result(self, result: Any) -> None:
-        self.dpor_set(_FINISH, result)
+        self.dpor_set(FINISH, result)
 
     def set_exception(self, exception: Any) -> None:
-        self.dpor_set(_FAIL, exception)
+        self.dpor_set(FAIL, exception)
 
     __class_getitem__: Any = classmethod(types.GenericAlias)
 
     def __repr__(self) -> str:
-        return _repr(self, perform(_LOOK, self))
+        return _repr(self, perform(_STATE, self, self.dpor_begun))
 
     def dpor_await(self, timeout: float | None) -> None:
         if timeout is None:
@@ -170,24 +183,38 @@ class Future(SyncObject):
         if state in _CANCELLED:
             raise real.CancelledError
 
-    def dpor_set(self, rules: tuple[Complete, Complete], value: Any) -> None:
+    def dpor_begin(self, around: Around = _as_it_is, *others: SyncObject) -> bool:
+        """Begin the task, by a rule around that of futures, which touches these objects, too. Return False if it is
+        cancelled."""
+        before = self.dpor_complete(_BEGIN, (self, self.dpor_begun), around, others)
+        if before == PENDING:
+            return True
+        if before == CANCELLED or run.unwinding:
+            return False
+        _logger().critical("Future %s in unexpected state: %s", address(self), _shown(before))
+        raise RuntimeError("Future in unexpected state")
+
+    def dpor_set(self, rules: tuple[Complete, Complete], value: Any, around: Around = _as_it_is, *others: Any) -> None:
+        """Complete, likewise."""
         shared_objects.publish(value)
-        before = self.dpor_complete(rules)
+        before = self.dpor_complete(rules, (self,), around, others)
         if before in DONE:
             raise real.InvalidStateError(f"{_shown(before)}: {_repr(self, before)}")
-        if rules is _FAIL:
+        if rules is FAIL:
             self.dpor_exception = value
         else:
             self.dpor_result = value
         self.dpor_call_back()
 
-    def dpor_complete(self, rules: tuple[Complete, Complete]) -> Any:
+    def dpor_complete(
+        self, rules: tuple[Complete, Complete], own: tuple[Any, ...], around: Around, others: tuple[Any, ...]
+    ) -> Any:
         """Perform the rule, and note which completion it is if the program sees that. Return the state before."""
         plain, ordered = rules
         if _ORDERED not in run.facts:
-            return perform(plain, self)
+            return perform(around(plain), *own, *others)
         order = _order()
-        before = perform(ordered, self, order)
+        before = perform(around(ordered), *own, order, *others)
         if before == CANCELLED if rules is _BEGIN else before not in DONE:
             self.dpor_place = order.dpor_state
         return before
@@ -250,17 +277,17 @@ def wait(fs: Any, timeout: float | None = None, return_when: str = ALL) -> Any:
     """Like `concurrent.futures.wait`.
 
     CPython looks at all futures at once when the wait begins. If it has to wait, it then looks at one after the other,
-    and others may complete in between.
+    and others may complete in between. What the look at the beginning finds could be found so, too; so without a
+    timeout it is left out.
     """
     distinct = from_threading.distinct(fs)
     futures = _of(distinct)
     done: set[Future] = set()
-    if futures and not (return_when == ALL and timeout is None):
+    is_over = not futures
+    if futures and timeout is not None:
         states = perform(AwaitCompleted(len(futures), FIRST, or_timeout=True), *futures)
         done.update(_completed(futures, states))
         is_over = AwaitCompleted(len(futures), return_when).is_over(states) if states else False
-    else:
-        is_over = not futures
     if not is_over:
         if return_when not in (FIRST, EXCEPTION, ALL):
             raise ValueError(f"Invalid return condition: {return_when!r}")

@@ -22,10 +22,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from dpor.primitives.futures import AwaitWorker, BeginEnding, EndTask, ShutDown, Submit, TakeTask, TakeToCancel
+from dpor.primitives.futures import (
+    BeginEnding,
+    BeginWithWorker,
+    Complete,
+    CompleteAndEnd,
+    EndTask,
+    ShutDown,
+    Submit,
+    TakeTask,
+    TakeToCancel,
+)
 from dpor.primitives.threads import Join
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
+from dpor.python.dropins.future import FAIL, FINISH, Future
 from dpor.python.dropins.idents import IN_TASK, POOLS_OPENED, numbering
 from dpor.python.dropins.internals import Count, open_up, private_to
 from dpor.python.dropins.locks import RLock
@@ -43,19 +54,45 @@ CANCELS: Final = "a pool is shut down with cancel_futures"
 
 
 class Task(Startable):
-    """The thread of a task. `_work`: the future, and what is to be called with which arguments."""
+    """The thread of a task. The source of CPython's pools takes it for the future, since what a worker does to that
+    concerns the pool, too.
+
+    dpor_work    the future, and what is to be called with which arguments
+    dpor_wanted  how many tasks of the pool must have ended before this one begins
+    dpor_ended   what counts them
+    dpor_free    True if its worker is free again
+    """
 
     daemon = _daemonic = False
 
-    def __init__(self, name: str, *work: Any) -> None:
+    def __init__(self, name: str, wanted: int, ended: Count, *work: Any) -> None:
         super().__init__()
         self.name = self._name = name
-        self._work = work
+        self.dpor_work = work
+        self.dpor_wanted, self.dpor_ended = wanted, ended
+        self.dpor_free = False
 
     def _bootstrap(self, body: Callable[[], None]) -> None:
         run.current.data[IN_TASK] = True
         super()._bootstrap(body)
-        self._work = ()
+        self.dpor_work = ()
+
+    def set_running_or_notify_cancel(self) -> bool:
+        future: Future = self.dpor_work[0]
+        if self.dpor_wanted <= 0:
+            return future.dpor_begin()
+        return future.dpor_begin(partial(BeginWithWorker, ended=self.dpor_wanted), self.dpor_ended)
+
+    def set_result(self, result: Any) -> None:
+        self.dpor_complete(FINISH, result)
+
+    def set_exception(self, exception: BaseException) -> None:
+        self.dpor_complete(FAIL, exception)
+
+    def dpor_complete(self, rules: tuple[Complete, Complete], value: Any) -> None:
+        future: Future = self.dpor_work[0]
+        future.dpor_set(rules, value, CompleteAndEnd, future.dpor_added, self.dpor_ended)
+        self.dpor_free = not future.dpor_callbacks
 
 
 class _Ended(Count):
@@ -142,7 +179,8 @@ class Pool(SyncObject):
             what = "interpreter shutdown" if number == -2 else "shutdown"
             raise RuntimeError(f"cannot schedule new futures after {what}")
         future = type(self).dpor_future()
-        task = Task(f"{self.dpor_name} task {number + 1}", future, fn, args, kwargs)
+        wanted = number - self._max_workers + 1 if self.dpor_queue is None else 0
+        task = Task(f"{self.dpor_name} task {number + 1}", wanted, self.dpor_ended, future, fn, args, kwargs)
         self.dpor_tasks.append(task)
         task.dpor_launch(partial(_do, task, self, number))
         return future
@@ -153,7 +191,7 @@ class Pool(SyncObject):
         perform(_SHUT_DOWN, self)
         queue = self.dpor_queue if cancel_futures else None
         while queue is not None and not run.unwinding and (number := perform(_TAKE_TO_CANCEL, queue, self)) >= 0:
-            self.dpor_tasks[number]._work[0].cancel()
+            self.dpor_tasks[number].dpor_work[0].cancel()
         if wait:
             _join_all(self.dpor_tasks)
 
@@ -170,11 +208,11 @@ def _cpus() -> int | None:
 
 def _do(task: Task, pool: Pool, number: int) -> None:
     """The body of a task's thread. `number`: how many tasks of the pool were submitted before."""
-    ended = pool.dpor_ended
-    if not _is_taken(pool, number):
-        return
+    ended, queue = pool.dpor_ended, pool.dpor_queue
+    if queue is not None and perform(TakeTask(number, pool._max_workers), ended, queue) is False:
+        return  # the pool was shut down, and has cancelled it
     try:
-        from_threading.run_task(*task._work)
+        from_threading.run_task(task, *task.dpor_work[1:])
     except UnwindThread:
         raise
     except BaseException:
@@ -185,17 +223,8 @@ def _do(task: Task, pool: Pool, number: int) -> None:
     locks = (lock for made in run.made if isinstance(lock := made(), RLock))
     if any(lock.dpor_state is not None and lock.dpor_state[0] == me for lock in locks):
         open_up(POOLS_OPENED, "a task of a pool ends while it holds an RLock")
-    perform(_END_TASK, ended)
-
-
-def _is_taken(pool: Pool, number: int) -> bool:
-    """Wait for a worker of the pool. False if the task is cancelled by a shutdown of the pool."""
-    if pool.dpor_queue is not None:
-        return perform(TakeTask(number, pool._max_workers), pool.dpor_ended, pool.dpor_queue) is not False
-    wanted = number - pool._max_workers + 1
-    if wanted > 0:
-        perform(AwaitWorker(wanted), pool.dpor_ended)
-    return True
+    if not task.dpor_free:
+        perform(_END_TASK, ended)
 
 
 def _join_all(tasks: list[Task]) -> None:

@@ -42,6 +42,7 @@ _WAITS_TO = {
     "await result": "waits for the result of",
     "await completed": "waits for the completion of",
     "await worker": "waits for a worker of",
+    "begin task": "waits for a worker of",
     "receive": "waits for bytes in",
     "send": "waits for room in",
     "await ready": "waits for",
@@ -72,7 +73,7 @@ def stuck_in_words(
     verb = "waits to lock" if notified else _WAITS_TO.get(kind, f"waits ({kind})")
     if any(type(o).__name__ == "SimpleQueue" for o in objects):
         verb = "waits for an item of"
-    awaited = objects[-1] if notified or kind == "lock" else objects[0] if objects else None
+    awaited = objects[-1] if notified or kind in ("lock", "begin task") else objects[0] if objects else None
     sentence = verb if awaited is None else f"{verb} {names.get(id(awaited), name_of(awaited))}"
     if id(awaited) in names and awaited is not None and awaited.dpor_made_at is not None and kind != "join":
         sentence += f" (made at {short_place(awaited.dpor_made_at)})"
