@@ -44,6 +44,7 @@ from dpor.python.sharing.census import census
 from dpor.python.sharing.deaths import dies, held_by
 from dpor.python.sharing.fields import is_instrumented
 from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, SharedObject
+from dpor.python.sharing.sharing_state import sharing
 
 UNORDERED: Final = "several objects died in one step of a thread: not every order of dropping them is tried"
 DROPPED: Final = (
@@ -387,6 +388,22 @@ def _written_by(obj: Any) -> list[Location]:
     return sorted(found)
 
 
+# ---------------------------------------------------------------------- what belongs to one thread
+
+
+def let_go_of_owned() -> None:
+    """Let what belongs to the current thread die if the thread has dropped it. No other thread can reach it, so this is
+    no operation; but what dies with it may be noticed, and by this thread at once."""
+    if not run.multi or run.unwinding or run.atomic or run.observer:
+        return
+    while dropped := census.dropped():  # what one held may be dropped with it
+        if len(dropped) > 1:
+            census.count()
+            if sum(any(map(deaths.is_noticed, deaths.falling([census.object(n)]))) for n in dropped) > 1:
+                incomplete(UNORDERED)
+        census.let_go(dropped)
+
+
 # ---------------------------------------------------------------------- other threads have ended, or the run
 
 
@@ -421,6 +438,8 @@ def yield_before_asking(ref: Any) -> None:
         return
     obj = weakref.ReferenceType.__call__(ref)
     locations = _now.asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)
+    if not locations and obj is not None and not run.dying:
+        sharing.asked.setdefault(id(obj), weakref.ref(obj))
     if not locations and type(obj) in type_traits.CONTAINED:
         incomplete(shared_objects.DEATHS)
     del obj

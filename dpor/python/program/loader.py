@@ -350,9 +350,8 @@ class Loader:
         self.counterparts.forget()
         for name, loaded in self.modules.items():
             loaded.module.__dict__.clear()
-            loaded.module.__dict__.update(
-                {k: v for k, v in loaded.first.items() if k.startswith("__") and k != "__builtins__"}
-            )
+            kept = {k: v for k, v in loaded.first.items() if k.startswith(("__", ".")) and k != "__builtins__"}
+            loaded.module.__dict__.update(kept)  # the hooks, too: finalisers of earlier runs may be called meanwhile
             self._prepare(name, loaded)
 
     def reset(self, changed: bool) -> None:

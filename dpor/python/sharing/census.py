@@ -55,6 +55,14 @@ _CHANGED: Final = -1
 """In the place of a count that is not known."""
 
 
+def _release() -> None:
+    """Have other parts release what they keep for a while."""
+    if run.frame_states is not None:
+        run.frame_states.forget_frames()
+    if run.recorder is not None:
+        run.recorder.finish()  # it keeps what the last event has changed
+
+
 class Census:
     """What was counted last.
 
@@ -91,10 +99,7 @@ class Census:
 
     def count(self) -> None:
         """Count again."""
-        if run.frame_states is not None:
-            run.frame_states.forget_frames()
-        if run.recorder is not None:
-            run.recorder.finish()  # it keeps what the last event has changed
+        _release()
         self._look_at_held()
         counts, before = list(map(getrefcount, self.objects)), self.counts
         if counts != before:
@@ -144,6 +149,19 @@ class Census:
             (self._chosen.add if choose(objects[at], weak[at]) else self._chosen.discard)(at)
         return sorted(self._chosen)
 
+    def dropped(self) -> set[int]:
+        """Return the `id`s of the objects that belong to the current thread, and that the program has dropped."""
+        owned, exposed = sharing.owned, sharing.exposed
+        if not owned or min(map(getrefcount, owned)) > BY_COUNTING + 1:  # which may be in `objects`
+            return set()
+        _release()
+        counted = self.positions if self.objects else ()
+        return {
+            number
+            for number, count in zip(map(id, owned), count_by(owned), strict=True)
+            if count == (number in counted) and sharing.table.get(number) is run.current and number not in exposed
+        }
+
     def let_go(self, numbers: set[int]) -> None:
         """Keep the objects with these `id`s alive no longer. They die, and may call code that counts again."""
         whole = not sharing.exposed.keys().isdisjoint(numbers)
@@ -168,9 +186,10 @@ class Census:
             self.theirs, self.fallen = {}, set()
             self._add([*shared_objects.held(), *held_elsewhere()])
         elif sizes != before:
-            used, kept, published, _ = before
+            used, kept, owned, published, _ = before
             self._add([shared.obj for shared in islice(sharing.used, used, None) if shared.obj is not None])
-            self._add([*islice(sharing.kept, kept, None), *islice(sharing.published.values(), published, None)])
+            self._add([*islice(sharing.kept, kept, None), *islice(sharing.owned, owned, None)])
+            self._add([*islice(sharing.published.values(), published, None)])
         self._sizes = sizes
 
     def _add(self, objects: list[Any]) -> None:

@@ -34,8 +34,13 @@ from dpor.python.sharing.sharing_state import sharing
 def fallen() -> list[Any]:
     """The objects that only we refer to, or that only such objects refer to."""
     census.count()
+    return falling([census.object(number) for number in sorted(census.fallen, key=census.positions.__getitem__)])
+
+
+def falling(objects: list[Any]) -> list[Any]:
+    """Return the objects, which only we refer to when they were counted last, and what only they refer to."""
     theirs = dict(census.theirs)
-    found = [census.object(number) for number in sorted(census.fallen, key=census.positions.__getitem__)]
+    found = objects.copy()
     for obj in found:  # which grows
         referents = gc.get_referents(obj)
         several = Counter(map(id, referents))
@@ -119,7 +124,7 @@ def references_to_mortal() -> dict[int, int]:
 
 
 def _any_mortal() -> bool:
-    if sharing.any_finalised:
+    if sharing.any_finalised or sharing.asked:
         return True
     for obj in shared_objects.held() + held_elsewhere():
         count = getweakrefcount(obj)
@@ -145,6 +150,8 @@ def report_death(obj: Any) -> None:
         why = "it cleans up then" if kind in type_traits.GENERATORS else "its class has a __del__"
     elif children.callbacks(obj):
         why = "weak references to it have callbacks"
+    elif id(obj) in sharing.asked and not run.dying:
+        why = "a weak reference was asked for it, perhaps afterwards"
     else:
         return
     reason = f"a {kind.__qualname__} died while several threads existed, and {why}"

@@ -69,6 +69,7 @@ def held() -> list[Any]:
     """The objects that are kept alive here, each as often as there is a reference to it."""
     objects = [shared.obj for shared in sharing.used if shared.obj is not None]
     objects += sharing.kept
+    objects += sharing.owned
     objects += sharing.published.values()
     if sharing.exposed:
         stands = {} if sharing.always is None else sharing.always.exposed
@@ -79,7 +80,7 @@ def held() -> list[Any]:
 
 def sizes_of_held() -> tuple[int, ...]:
     """Return what tells, as long as nothing is let go, whether `held` returns the same as before."""
-    return len(sharing.used), len(sharing.kept), len(sharing.published), len(sharing.exposed)
+    return len(sharing.used), len(sharing.kept), len(sharing.owned), len(sharing.published), len(sharing.exposed)
 
 
 def taken_out(numbers: set[int]) -> list[Any]:
@@ -97,8 +98,9 @@ def taken_out(numbers: set[int]) -> list[Any]:
             dead.append(shared.obj)
             shared.obj = None
     sharing.used[:] = [shared for shared in sharing.used if shared.obj is not None]
-    for place in reversed([place for place, obj in enumerate(sharing.kept) if id(obj) in numbers]):
-        dead.append(sharing.kept.pop(place))
+    for kept in (sharing.kept, sharing.owned):
+        for place in reversed([place for place, obj in enumerate(kept) if id(obj) in numbers]):
+            dead.append(kept.pop(place))
     return dead
 
 
@@ -110,6 +112,7 @@ def forget() -> None:
     sharing.used.clear()
     table.clear()
     sharing.kept.clear()
+    sharing.owned.clear()
     children.forget()
 
 
@@ -153,7 +156,7 @@ def first_touch(obj: Any) -> SharedObject | None:
     ):
         sharing.owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
     else:
-        sharing.kept.append(obj)
+        (sharing.owned if run.dying else sharing.kept).append(obj)
     return None
 
 
@@ -167,7 +170,8 @@ def own_weakly(obj: Any) -> None:
     if number in table and number not in sharing.owned_weakly and type(obj).__weakrefoffset__:
         sharing.owned_weakly[number] = weakref.ref(obj, lambda _: _died(number))
         sharing.counted.clear()
-        sharing.kept[:] = [kept for kept in sharing.kept if kept is not obj]
+        for objects in (sharing.kept, sharing.owned):
+            objects[:] = [kept for kept in objects if kept is not obj]
 
 
 def keep_reference(ref: weakref.ref[Any]) -> None:

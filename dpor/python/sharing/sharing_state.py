@@ -42,6 +42,8 @@ class SharingState:
     table            by `id`: the `SharedObject` of a shared object, or the thread to which an unshared one belongs.
                      Objects in it are kept alive until the run ends, so that no `id` is used twice
     kept             the objects that are kept alive for this reason
+    owned            likewise, in searches in which objects die: those that belonged to one thread when it touched them.
+                     They are let go of when that thread has dropped them
     published        by `id`: the synchronisation objects that several threads can reach, also kept alive
     counted          what was counted last by `dpor.python.sharing.deaths`: all that is kept alive. Empty if something
                      has been let go since
@@ -57,8 +59,10 @@ class SharingState:
     always           objects that all runs share, published once; None if there are none
     were_any         True if there have been shared objects that were let go
     any_whole_type       True if there are types all objects of which share one `SharedObject`
-    any_finalised    True if the run has met an object, shared or touched by one of several threads, whose class has
-                     `__del__`, or a generator
+    any_finalised    True if one of several threads has made, shared or touched an object whose class has `__del__`, or
+                     has shared or touched a generator
+    asked            by `id`: weak references to objects that are not shared and for which one was asked while several
+                     threads existed. Empty in searches in which objects die
     order            the number of the permutation in which this run iterates over sets
     largest_set      the size of the largest set that the run has iterated over
     """
@@ -67,12 +71,14 @@ class SharingState:
         "always",
         "any_finalised",
         "any_whole_type",
+        "asked",
         "counted",
         "exposed",
         "given",
         "kept",
         "largest_set",
         "order",
+        "owned",
         "owned_weakly",
         "published",
         "roots",
@@ -85,11 +91,13 @@ class SharingState:
     def __init__(self) -> None:
         self.table: Final[dict[int, SharedObject | ModelThread]] = {}
         self.kept: Final[list[Any]] = []
+        self.owned: Final[list[Any]] = []
         self.counted: Final[list[Any]] = []
         self.published: Final[dict[int, SyncObject]] = {}
         self.used: Final[list[SharedObject]] = []
         self.exposed: Final[dict[int, Exposed]] = {}
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
+        self.asked: Final[dict[int, weakref.ref[Any]]] = {}
         self.given: Final[list[dict[str, Any]]] = []
         self.roots: Roots = tuple
         self.roots_published = self.were_any = False
@@ -102,6 +110,7 @@ class SharingState:
         self.always, self.were_any = None, False
         self.exposed.clear()
         self.given.clear()
+        self.asked.clear()
         self.roots = roots
         self.order: int | None = None
         self.largest_set = 0
@@ -114,6 +123,7 @@ class SharingState:
         self.table.clear()
         self.counted.clear()
         self.kept.clear()
+        self.owned.clear()
         self.published.clear()
         self.owned_weakly.clear()
         for shared in self.used:

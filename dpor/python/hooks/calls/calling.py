@@ -64,6 +64,7 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects, subclasses, type_traits
 from dpor.python.sharing.code_of_types import code_of, note_made, note_special_in_c
 from dpor.python.sharing.fields import is_instrumented
+from dpor.python.sharing.sharing_state import sharing
 
 _FUNCTION: Final = types.FunctionType
 _METHOD: Final = types.MethodType
@@ -429,7 +430,10 @@ def _class(kind: type) -> Any:
     make = _maker(kind)
     if make is not None:
         return make(kind)
-    if in_c or unseen:
+    dies_noticed = type_traits.is_finalised(kind)
+    if dies_noticed and run.multi:
+        sharing.any_finalised = True
+    if in_c or unseen or dies_noticed:
         return kind
     number = id(kind)
 
