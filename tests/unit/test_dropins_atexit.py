@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,18 @@ def test_a_failure_of_what_is_registered_with_threading_is_a_finding() -> None:
         threading.Thread(target=print).start()
 
     assert check(program).findings[0].message == "ValueError: early"
+
+
+def test_a_thread_may_use_a_pool_too_late() -> None:
+    def body(seen: list[str]) -> None:
+        def work() -> None:
+            try:
+                with ThreadPoolExecutor(1) as pool:
+                    pool.submit(seen.append, "task").result()
+            except RuntimeError as error:
+                seen.append(str(error))
+
+        threading.Thread(target=work).start()
+
+    assert _can_leave(body, ["task"])
+    assert _can_leave(body, ["cannot schedule new futures after interpreter shutdown"])

@@ -151,9 +151,6 @@ class Pool(SyncObject):
         self.dpor_tasks: list[Task] = []
         self.dpor_name = thread_name_prefix or f"ThreadPoolExecutor-{numbering.next('ThreadPoolExecutor', 0)}"
         self._max_workers = max_workers
-        if library.ending is None:
-            with unnoticed():
-                library.ending = _Ending()
 
     _work_queue = _private("_work_queue")
     _idle_semaphore = _private("_idle_semaphore")
@@ -172,7 +169,7 @@ class Pool(SyncObject):
     """Makes a future. Set by `pool_class`."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-        number = perform(_SUBMIT, self, library.ending)
+        number = perform(_SUBMIT, self, _ending())
         if run.unwinding:
             return None
         if number < 0:
@@ -238,8 +235,14 @@ def _join_all(tasks: list[Task]) -> None:
 
 
 def at_exit() -> None:
-    """Called when the main thread's function has returned: as `concurrent.futures.thread._python_exit`."""
-    tasks = [thread for thread in library.unjoined.values() if isinstance(thread, Task)]
-    if tasks:
-        perform(_BEGIN_ENDING, library.ending)
-        _join_all([thread for thread in library.unjoined.values() if isinstance(thread, Task)])
+    """Called when the main thread's function has returned and other threads may go on: as
+    `concurrent.futures.thread._python_exit`."""
+    perform(_BEGIN_ENDING, _ending())
+    _join_all([thread for thread in library.unjoined.values() if isinstance(thread, Task)])
+
+
+def _ending() -> Any:
+    if library.ending is None:
+        with unnoticed():
+            library.ending = _Ending()
+    return library.ending
