@@ -7,6 +7,7 @@ else can move. (That it fails because others are slow is not tried: usually it w
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from dpor.primitives.semaphores import CommutingV
 from dpor.primitives.spinning import Spin
+from dpor.python.effects import left_files
 from dpor.python.kernel import assumptions, timing
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
@@ -84,6 +86,9 @@ def _patience(connection: Any) -> float:
         (milliseconds,) = asking.execute("PRAGMA busy_timeout").fetchone()
         if milliseconds > _LEAST:
             _seconds[id(connection)] = milliseconds / 1000
+            for _, _, file in asking.execute("PRAGMA database_list").fetchall():
+                if file:
+                    left_files.visit(os.path.realpath(file), to_change=True)
             asking.execute(f"PRAGMA busy_timeout = {_LEAST}")
             asking.execute("PRAGMA synchronous = OFF")  # nothing has to outlast a crash of the machine
         asking.close()

@@ -397,8 +397,8 @@ def let_go_of_owned() -> None:
     if not run.multi or run.unwinding or run.atomic or run.observer:
         return
     while dropped := census.dropped():  # what one held may be dropped with it
+        census.count()
         if len(dropped) > 1:
-            census.count()
             if sum(any(map(deaths.is_noticed, deaths.falling([census.object(n)]))) for n in dropped) > 1:
                 incomplete(UNORDERED)
         census.let_go(dropped)

@@ -38,7 +38,7 @@ from dpor.core.steps import Explained
 from dpor.core.system import STOP, Asking, Chooser, Ending, Pending, Run, SyncChoices, Trace
 from dpor.primitives.threads import End
 from dpor.python.dropins.threads import OUTERMOST
-from dpor.python.effects import process_state
+from dpor.python.effects import left_files, process_state
 from dpor.python.effects.reach import ANYTHING, yield_before_reading
 from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import report_shared_contexts
@@ -110,6 +110,7 @@ class PythonSystem:
         self._stdlib = stdlib
         stdlib.begin_search()
         process_state.begin_search()
+        left_files.begin_check()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
         self.initial_state = InitialState(self._loader, stdlib)
         self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument, self._loader.imports_in_steps)

@@ -163,7 +163,8 @@ class Census:
         }
 
     def let_go(self, numbers: set[int]) -> None:
-        """Keep the objects with these `id`s alive no longer. They die, and may call code that counts again."""
+        """Keep the objects with these `id`s, which were counted last, alive no longer. They die, and may call code that
+        counts again."""
         whole = not sharing.exposed.keys().isdisjoint(numbers)
         for number in numbers & self.positions.keys() if self.objects else ():
             self._remove(number)

@@ -5,7 +5,7 @@ of all folders on the way to it; who makes or removes something there also chang
 through descriptors, to whole trees, or with links writes the file system as a whole, which everybody else reads.
 
 Files are not restored before each run. What lies in the folder for temporary files is removed after each run, and names
-there are the same in every run; all other files are up to the program.
+there are the same in every run; all other files are up to the program (see `left_files`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Mode
-from dpor.python.effects import process_state
+from dpor.python.effects import left_files, process_state
 from dpor.python.effects.process_state import PROCESS, part
 from dpor.python.hooks.calls.process import FOLDER, UMASK, Effect, Effects, does, in_process, yield_before_effects
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
@@ -60,6 +60,7 @@ def looks_at_path(path: Any) -> Iterator[Effect]:
     if real is None:
         yield _WHOLE, READ if path is None else WRITE
         return
+    left_files.visit(real, to_change=False)
     yield from _way_to(path)
     while True:
         yield (FILES, real), READ
@@ -75,6 +76,7 @@ def changes_contents(path: Any) -> Iterator[Effect]:
     if real is None or _has_other_names(real):
         yield _WHOLE, WRITE
         return
+    left_files.visit(real, to_change=True)
     yield from looks_at_path(path)
     yield (FILES, real), WRITE
 
@@ -86,6 +88,7 @@ def makes_entry(path: Any) -> Iterator[Effect]:
     if real is None or os.path.islink(path):
         yield _WHOLE, WRITE
         return
+    left_files.visit(real, to_change=True)
     yield from looks_at_path(path)
     yield from _changes_entry(real)
 
