@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import atexit
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import dpor
 from dpor.core.results import Report
@@ -160,3 +163,29 @@ def test_a_thread_may_use_a_pool_too_late() -> None:
 
     assert _can_leave(body, ["task"])
     assert _can_leave(body, ["cannot schedule new futures after interpreter shutdown"])
+
+
+class Thing:
+    pass
+
+
+kept: list[Thing] = []
+
+
+@pytest.mark.parametrize(("expected", "verdict"), [(["last", "first"], "pass"), ([], "fail")])
+def test_finalisers_of_what_still_lives_are_called_at_the_end(expected: list[str], verdict: str) -> None:
+    def program() -> None:
+        seen: list[str] = []
+
+        def compare() -> None:
+            assert seen == expected
+
+        atexit.register(compare)
+        thing = Thing()
+        kept.append(thing)
+        weakref.finalize(thing, seen.append, "first")
+        weakref.finalize(thing, seen.append, "never").atexit = False
+        weakref.finalize(thing, seen.append, "last")
+        threading.Thread(target=print).start()
+
+    assert check(program).verdict == verdict

@@ -242,6 +242,14 @@ def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
 set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
 
 
+@wrap(weakref.finalize)
+def _finalize(*args: Any, **kwargs: Any) -> Any:
+    """The first one registers with `atexit` what calls those that are left: with the program's own `atexit`."""
+    if run.current is not None:
+        opaque_code.demand("weakref", "weakref.finalize registers a function to be called at the end")
+    return weakref.finalize(*args, **kwargs)
+
+
 @wrap(weakref.proxy)
 def _proxy(*args: Any) -> Any:
     return run.above.weak_proxy(*args)
