@@ -528,6 +528,15 @@ def scenario():
     assert (found, found.incomplete) == ({None}, set())
 
 
+def test_an_argument_of_a_task_dies_before_the_pool_is_shut_down(tmp_path: Path) -> None:
+    body = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(1) as pool:
+    pool.submit(len, [Noisy(log)]).result()
+assert log == ["gone"]"""
+    assert reasons(tmp_path, body) == set()
+
+
 def test_a_class_dies_by_no_drop_of_a_reference(tmp_path: Path) -> None:
     """It refers to itself. How many objects it has, which all refer to it, may differ between runs that are alike."""
     body = """

@@ -87,6 +87,13 @@ refs = []
 refs.append(weakref.ref(box[0], lambda _: refs.clear()))
 run(box.clear, lambda: len(refs))
 assert not refs""",
+    "dropped by the finaliser of which it is a part": """
+weakref.finalize(box[0], died.append, 1)
+def user():
+    held = list(box)
+    assert not (held and died)
+run(user, box.clear)
+assert died == [1]""",
     "in a weak dict whose entry is replaced": """
 entries = weakref.WeakValueDictionary(a=box[0])
 other = Thing()

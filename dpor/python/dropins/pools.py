@@ -214,6 +214,7 @@ def _do(task: Task, pool: Pool, number: int) -> None:
         raise
     except BaseException:
         open_up(POOLS_OPENED, "a callback ends a thread of a pool")
+    task._work = ()  # as a worker does before it takes the next task
     if contextvars.copy_context():
         open_up(POOLS_OPENED, "a task of a pool sets a context variable")
     me = run.current.id

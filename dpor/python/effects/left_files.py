@@ -41,8 +41,8 @@ def visit(path: str, *, to_change: bool) -> None:
     if path in _found:
         if path not in _now.paths and _found[path] != _at(path):
             incomplete(
-                f"{path} is not as an earlier run has found it, as runs change it: let them work in a folder that they"
-                " make (tempfile.mkdtemp), which is removed after each run"
+                f"{path} is not as an earlier run has found it, as runs change it: let them work in a folder that"
+                " tempfile makes, which is removed after each run"
             )
     elif to_change:
         _found[path] = _at(path)

@@ -23,6 +23,7 @@ import gc
 import sys
 import weakref
 from _weakref import getweakrefs
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final, cast
@@ -347,7 +348,9 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     census.let_go({number})
     if called:
         census.count()
-        _now.called.update(ref for ref in called if census.theirs.get(ref, 0) > theirs[ref])  # one is in `_now.asked`
+        falling = Counter(id(part) for fallen in census.fallen for part in gc.get_referents(census.object(fallen)))
+        now = {ref: census.theirs.get(ref, 0) - falling[ref] for ref in called}  # one is in `_now.asked`
+        _now.called.update(ref for ref in called if now[ref] > theirs[ref])
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread
     return noticed
