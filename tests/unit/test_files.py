@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import dpor
 from tests.source_outcomes import outcomes
 
 PROGRAM = """
-    import os, pathlib, shutil, tempfile
+    import fcntl, os, pathlib, shutil, tempfile
 
     def answer(call, *args):
         try:
@@ -36,6 +37,10 @@ PROGRAM = """
     def lines(path):
         with open(path) as file:
             return len([*file])
+
+    def lock(path, how):
+        with open(path) as file:
+            fcntl.flock(file, how)
 
     def make(path):
         with open(path, "x"):
@@ -69,6 +74,12 @@ CASES: dict[str, tuple[str, str, str, set[Any]]] = {
     "opened": ("", "open(path, 'w').close()", "os.path.isfile(path)", {True, False}),
     "removed": ("os.mkdir(path)", "os.rmdir(path)", "os.path.exists(path)", {True, False}),
     "unlinked": ("write(path, '')", "os.unlink(path)", "os.access(path, os.R_OK)", {True, False}),
+    "locked, and closed": (
+        "write(path, '')",
+        "answer(lock, path, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "answer(lock, path, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        {None, "BlockingIOError"},
+    ),
     "renamed": ("write(path, '')", "os.rename(path, other)", "os.path.exists(other)", {True, False}),
     "renamed away": ("write(path, '')", "os.replace(path, other)", "os.path.exists(path)", {True, False}),
     "folder renamed": (
@@ -183,6 +194,25 @@ def test_a_folder_of_the_program_s_own_is_used(tmp_path: Path) -> None:
     (name,) = found(tmp_path, first, "pass", "os.path.dirname(tempfile.mkdtemp())")
     assert name == str(tmp_path)
     assert tempfile.tempdir == tempdir
+
+
+def test_a_lock_of_a_file_that_would_wait_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import fcntl, os, tempfile, threading\n"
+        "def scenario():\n"
+        "    path = tempfile.mkstemp()[1]\n"
+        "    first, second = os.open(path, os.O_RDONLY), os.open(path, os.O_RDONLY)\n"
+        "    fcntl.flock(first, fcntl.LOCK_EX)\n"
+        "    thread = threading.Thread(target=lambda: fcntl.flock(second, fcntl.LOCK_EX))\n"
+        "    thread.start()\n"
+        "    thread.join()\n"
+    )
+    began = time.monotonic()
+    (reason,) = dpor.check(f"{file}::scenario").reasons
+    assert "fcntl.flock at" in reason
+    assert "program.py:6 would wait in C" in reason
+    assert time.monotonic() - began < 5
 
 
 def test_a_run_that_leaves_files_elsewhere_is_told_with_a_cure(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 from greenlet import getcurrent
 
 from dpor.core.errors import Unsupported
+from dpor.core.home import is_ours
 from dpor.core.system import Ending
 from dpor.python.kernel import accessing, depth, timing, unwinding
 from dpor.python.kernel.incomplete import cut
@@ -129,6 +130,8 @@ def _may_end(frame: FrameType | None) -> bool:
 
 
 def _waits(frame: FrameType | None) -> str:
+    while frame is not None and is_ours(str(frame.f_globals.get("__name__"))):
+        frame = frame.f_back  # a hook has called what waits
     assert frame is not None
     module = str(frame.f_globals.get("__name__"))
     place = f"{module} ({frame.f_code.co_filename}:{frame.f_lineno})"

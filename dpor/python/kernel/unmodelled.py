@@ -29,6 +29,13 @@ def refuse_to_wait(what: str) -> NoReturn:
     give_up(f"{what}{where} would stop all threads until something outside of the program happens: {REPLACE}")
 
 
+def refuse_to_block(what: str, instead: str) -> NoReturn:
+    """End the check because a thread is about to wait in C for what another thread of the program holds."""
+    frame = program_frame(sys._getframe(1))
+    where = "" if frame is None else f" at {short_place((frame.f_code.co_filename, frame.f_lineno))}"
+    give_up(f"{what}{where} would wait in C for another thread, and stop that, too: {instead}")
+
+
 def give_up(message: str) -> NoReturn:
     """End the run with `Unsupported`, because it met something that has no model."""
     error = Unsupported(message)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
-from dpor.python.dropins import generating, logs, loops, module_locks, outside
+from dpor.python.dropins import generating, logs, loops, module_locks, outside, process_locks
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
@@ -519,5 +519,6 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
                 if first:  # else a run ended while executing it, and the next one imports it again
                     modules.pop(self._name, None)
                 raise
+            module.__dict__.update(process_locks.REPLACED.get(self._name, {}))
             self._loader.share_exceptions(self._name, module)
         self._loader.yield_before_binding(self._name)

@@ -12,7 +12,7 @@ contexts   `decimal`
 tracebacks `traceback`
 environment   functions that look at the environment of the process
 process    functions that look at or change the state of the process
-files      functions that are given paths, and open files
+files      functions that are given paths, and open files; `file_locks`: `fcntl`
 operating  `operator`, `heapq`, `bisect`, `copy`; `ordering`: the twins of `heapq` and `bisect`
 pickles    `pickle`
 """

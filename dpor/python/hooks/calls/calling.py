@@ -29,6 +29,7 @@ from dpor.python.hooks.calls import (  # noqa: F401
     consumers,
     contexts,
     environment,
+    file_locks,
     files,
     objects,
     operating,

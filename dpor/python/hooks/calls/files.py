@@ -30,7 +30,7 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import host_fields
 
 FILES: Final = "the file system"
-_WHOLE: Final = (FILES, "whole")
+WHOLE: Final = (FILES, "whole")
 _ORDERED: Final = (PROCESS, "the order of folders")
 """The fact that the program depends on the order in which a folder lists its entries."""
 
@@ -49,7 +49,7 @@ def _real(path: Any) -> str | None:
 
 def _way_to(path: Any) -> Iterator[Effect]:
     """Yield the effects that all functions on a path have."""
-    yield _WHOLE, READ
+    yield WHOLE, READ
     if type(path) is not int and not os.path.isabs(path):
         yield FOLDER, READ
 
@@ -58,7 +58,7 @@ def looks_at_path(path: Any) -> Iterator[Effect]:
     """Yield the effects of a function that looks at the path: it reads the path and all folders above."""
     real = _real(path)
     if real is None:
-        yield _WHOLE, READ if path is None else WRITE
+        yield WHOLE, READ if path is None else WRITE
         return
     left_files.visit(real, to_change=False)
     yield from _way_to(path)
@@ -74,7 +74,7 @@ def changes_contents(path: Any) -> Iterator[Effect]:
     """Yield the effects of a function that changes the file at the path: its contents, its owner, its times."""
     real = _real(path)
     if real is None or _has_other_names(real):
-        yield _WHOLE, WRITE
+        yield WHOLE, WRITE
         return
     left_files.visit(real, to_change=True)
     yield from looks_at_path(path)
@@ -86,7 +86,7 @@ def makes_entry(path: Any) -> Iterator[Effect]:
     yield UMASK, READ
     real = _real(path)
     if real is None or os.path.islink(path):
-        yield _WHOLE, WRITE
+        yield WHOLE, WRITE
         return
     left_files.visit(real, to_change=True)
     yield from looks_at_path(path)
@@ -114,7 +114,7 @@ def lists_folder(path: Any, *, in_order: bool) -> Iterator[Effect]:
     does not depend on the order in which they were made."""
     real = _real("." if path is None else path)
     if real is None:
-        yield _WHOLE, WRITE
+        yield WHOLE, WRITE
         return
     yield from looks_at_path("." if path is None else path)
     yield (FILES, real, "entries"), READ
@@ -136,7 +136,7 @@ def moves_entry(path: Any, to: Any) -> Iterator[Effect]:
     """Yield the effects of a function that moves a file to another path, where it may replace one."""
     real, target = _real(path), _real(to)
     if real is None or target is None or os.path.isdir(real) or os.path.islink(path) or os.path.islink(to):
-        yield _WHOLE, WRITE
+        yield WHOLE, WRITE
         return
     yield from makes_entry(path)
     yield from makes_entry(to)
@@ -160,7 +160,7 @@ def _first(effects: Callable[[Any], Iterable[Effect]], *names: str) -> Effects:
 
     def of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
         if kwargs.keys() & _RELATIVE and any(kwargs[name] is not None for name in kwargs.keys() & _RELATIVE):
-            return [(_WHOLE, WRITE)]
+            return [(WHOLE, WRITE)]
         return effects(args[0] if args else kwargs.get("path"))
 
     return of
@@ -204,14 +204,14 @@ _all_on(
     " os.set_blocking os.sync os.write os.writev os.chroot pathlib.Path.symlink_to pathlib.Path.hardlink_to"
     " os.system os.popen subprocess.run subprocess.call subprocess.check_call subprocess.check_output"
     " subprocess.getoutput subprocess.getstatusoutput",
-    lambda path: [(_WHOLE, WRITE)],
+    lambda path: [(WHOLE, WRITE)],
 )
 
 
 @does("os.rename", "os.replace", "pathlib.Path.rename", "pathlib.Path.replace")
 def _rename(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     if len(args) < 2 or kwargs:
-        return [(_WHOLE, WRITE)]
+        return [(WHOLE, WRITE)]
     return moves_entry(*args[:2])
 
 
@@ -224,7 +224,7 @@ def _samefile(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effe
 def _os_open(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Effect]:
     flags = args[1] if len(args) > 1 else kwargs.get("flags", 0)
     if kwargs.get("dir_fd") is not None or type(flags) is not int or not args:
-        return [(_WHOLE, WRITE)]
+        return [(WHOLE, WRITE)]
     changing = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     return opens_file(args[0], "w" if changing else "r")
 
@@ -235,7 +235,7 @@ def _path_mkdir(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterable[Ef
     if parents and not args[0].parent.exists():
         if run.multi:
             opaque_code.opaque("pathlib.Path.mkdir")
-        return [(_WHOLE, WRITE)]
+        return [(WHOLE, WRITE)]
     return makes_entry(args[0])
 
 
@@ -246,7 +246,7 @@ def _in_steps(names: str, mode: Mode) -> None:
         def effects(args: tuple[Any, ...], kwargs: Mapping[str, Any], name: str = name) -> Iterable[Effect]:
             if run.multi and (mode is WRITE or (PROCESS, FILES) in run.facts):
                 opaque_code.opaque(name)
-            return [(_WHOLE, mode)]
+            return [(WHOLE, mode)]
 
         does(name)(effects)
 
@@ -499,7 +499,7 @@ class _TemporaryDirectory(tempfile.TemporaryDirectory):  # type: ignore[type-arg
         super().__init__(*args, **kwargs)
 
     def cleanup(self) -> None:
-        yield_before_effects("cleanup", [(_WHOLE, WRITE)])
+        yield_before_effects("cleanup", [(WHOLE, WRITE)])
         super().cleanup()
 
 
