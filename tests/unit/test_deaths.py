@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dpor.python.dropins.stdlib import module_for_program
 from dpor.python.kernel.assumptions import DYING, about
 from dpor.python.kernel.run import run
 from dpor.python.program.layers import Layers
@@ -535,6 +536,13 @@ with ThreadPoolExecutor(1) as pool:
     pool.submit(len, [Noisy(log)]).result()
 assert log == ["gone"]"""
     assert reasons(tmp_path, body) == set()
+
+
+def test_functions_of_drop_ins_never_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "facts", {(DYING, "builtins", "function"), (DYING, "builtins", "cell")})
+    box: list[object] = []
+    assert deaths.dies(lambda: box)
+    assert not deaths.dies(module_for_program("os").write)  # type: ignore[union-attr]
 
 
 def test_a_class_dies_by_no_drop_of_a_reference(tmp_path: Path) -> None:

@@ -153,3 +153,20 @@ def test_processes_of_dummy_are_threads(tmp_path: Path) -> None:
         "    return seen\n"
     )
     assert {tuple(found) for found in outcomes(tmp_path, source)} == {(0, 1), (1, 0)}
+
+
+def test_nobody_notices_the_death_of_what_no_fork_has_to_reset(tmp_path: Path) -> None:
+    source = (
+        "import multiprocessing, threading\n"
+        "def scenario():\n"
+        "    event, lock = multiprocessing.Event(), multiprocessing.Lock()\n"
+        "    thread = threading.Thread(target=event.set)\n"
+        "    thread.start()\n"
+        "    del lock\n"
+        "    event.wait()\n"
+        "    thread.join()\n"
+    )
+    found = outcomes(tmp_path, source)
+    assert found == {None}
+    assert not found.incomplete
+    assert found.executions == 2
