@@ -75,7 +75,7 @@ class Task(Startable):
     def _bootstrap(self, body: Callable[[], None]) -> None:
         run.current.data[IN_TASK] = True
         super()._bootstrap(body)
-        self.dpor_work = ()
+        self.dpor_work = ()  # if it was cancelled
 
     def set_running_or_notify_cancel(self) -> bool:
         future: Future = self.dpor_work[0]
@@ -214,7 +214,7 @@ def _do(task: Task, pool: Pool, number: int) -> None:
         raise
     except BaseException:
         open_up(POOLS_OPENED, "a callback ends a thread of a pool")
-    task._work = ()  # as a worker does before it takes the next task
+    task.dpor_work = ()  # as a worker does before it takes the next task
     if contextvars.copy_context():
         open_up(POOLS_OPENED, "a task of a pool sets a context variable")
     me = run.current.id
