@@ -109,7 +109,7 @@ class Session:
         course = self._course
         if stage.needs_states:
             return isinstance(course.opened, StatefulSystem)
-        worth = stage.bound is None or is_next_bound(stage, course.results.counts, course.covered)
+        worth = stage.bound is None or is_next_bound(stage.bound, course.covered)
         return worth and not course.results.finished
 
     def _run(self, explorer: Callable[[Checkable], Explorer]) -> Report:
@@ -161,6 +161,7 @@ class Session:
                 with damaged("the file"):
                     system.recall_accesses(course.resumed.accesses)
             self._searching.search(search)
+            self._searching.note_share(search)
         if results.left:
             self._remainder.put_aside(search)
         else:
@@ -182,7 +183,7 @@ class Session:
         course.restarts.append(fact.reason)
         course.estimate, course.samples = None, []
         if course.has_new_facts():  # what was run had too few events
-            course.covered = None
+            course.forget_covered()
             self._remainder.forget_aside()
         course.remember_found()
 
@@ -220,6 +221,7 @@ class Session:
             executions_besides=course.besides,
             branching=self._branching if verdict is Verdict.INCONCLUSIVE and not results.finished else (),
             covered_preemptions=None if exhaustive else course.covered,
+            partly_covered=None if exhaustive else course.partly,
             estimate=results.estimate if not results.finished else None,
             next_step=next_step,
             checkpoint=checkpoint,

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import attrs
@@ -19,7 +20,7 @@ from dpor.app.stages import Stage, stages
 from dpor.app.strategies import is_resumable
 from dpor.app.targets import Target, beat_of
 from dpor.core.options import Options
-from dpor.core.results import Estimate, Failure
+from dpor.core.results import Estimate, Failure, Part
 from dpor.core.system import Ending, Run, Trace
 from dpor.explorers import STATEFUL, Stats
 from dpor.findings.explain import Checkable, unexplained
@@ -41,6 +42,8 @@ class Course:
     estimate    of how many executions there are; None: not estimated
     samples     for each time that schedules were drawn for it, what they have told
     covered     all outcomes of schedules with at most so many preemptions have been seen; None: not even without any
+    classes     the classes of the search that has shown this
+    partly      what has been explored of the next bound; None: not known
     """
 
     def __init__(
@@ -64,6 +67,8 @@ class Course:
         self.estimate: Estimate | None = None
         self.samples: list[list[float]] = []
         self.covered: int | None = None
+        self.classes: Set[int] = frozenset()
+        self.partly: Part | None = None
         self._learnt: Any = None
         if resumed is not None:
             with damaged("the file"):
@@ -119,6 +124,10 @@ class Course:
     def has_new_facts(self) -> bool:
         """True if more is known of the program than when `note_facts` was called."""
         return bool(self._learnt != learnt(self.opened))
+
+    def forget_covered(self) -> None:
+        """Forget what has been covered."""
+        self.covered, self.classes, self.partly = None, frozenset(), None
 
     def progress(self, stats: Stats) -> Progress:
         """Return how far the present search is, by its counts."""

@@ -26,11 +26,13 @@ from dpor.core.errors import AssumptionBroken, GivenUp, NotDeterministic, OutOfT
 from dpor.core.memory import resident_memory
 from dpor.core.operations import Action
 from dpor.core.plural import plural
-from dpor.core.results import NOT_FINISHED, Branching
+from dpor.core.results import NOT_FINISHED, Branching, Part
 from dpor.core.schedule import prefer
 from dpor.core.system import Ending, StatefulSystem, Trace
 from dpor.explorers import Explorer, Stats
+from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.estimate import FEWEST_WALKS, estimate, is_to_be_repeated, walks
+from dpor.explorers.estimate_within import share_of, walks_within
 from dpor.explorers.search import Search
 from dpor.explorers.states import StatefulSearch
 
@@ -88,6 +90,8 @@ class Searching:
                 results.left = tells and is_for_states(course.stages, stage, results.incomplete)
                 if stage.bound is not None:
                     self._covered_within(stage.bound)
+                    if isinstance(explorer, BoundedClassic) and explorer.classes is not None:
+                        course.classes = explorer.classes
             else:
                 results.reasons[stopped] = None
         except KeyboardInterrupt:
@@ -256,7 +260,7 @@ class Searching:
         """Take note that a search with a bound on preemptions has been finished."""
         course, results = self._course, self._course.results
         if not results.incomplete:
-            course.covered = bound
+            course.covered, course.partly = bound, None
             course.note_facts()
         if not course.stage.is_last:  # unless nothing was left out, others go on
             results.left = bool(results.counts.left_out or results.incomplete)
@@ -274,6 +278,44 @@ class Searching:
         return self._phases.why_over
 
     # ------------------------------------------------------------------ how large it is
+
+    def note_share(self, explorer: Explorer) -> None:
+        """If a search with a bound has not ended, estimate which share of its classes it has explored. If one of the
+        schedules that are drawn for that fails, the check is over."""
+        course, results, bound = self._course, self._course.results, self._course.stage.bound
+        if not isinstance(explorer, BoundedClassic) or explorer.classes is None or bound is None:
+            return
+        if results.finished or course.covered == bound or results.seen or results.incomplete or course.most is not None:
+            return
+        explored, runs = len(explorer.classes - course.classes), results.counts.executions
+        if not results.left:
+            self._phases.allow(ESTIMATING_SECONDS)
+            self._phases.forgive()
+        course.note_facts()
+        samples = []
+        try:
+            for run, trace, sample in walks_within(bound, course.system, course.classes, runs, self._phases.pace):
+                course.besides += 1
+                if run.findings:
+                    course.take(run, trace)
+                    if not course.options.all:
+                        results.reasons = {FAILED_AT_RANDOM: None}
+                        results.left = False
+                        return
+                if sample is not None:
+                    samples.append(sample)
+                self._phases.pace()
+        except OutOfTime:
+            pass
+        except (AssumptionBroken, UserError):
+            if results.left:
+                raise
+            if course.has_new_facts():
+                course.forget_covered()
+            return
+        share = share_of(explored, samples)
+        if share is not None:
+            course.partly = Part(bound, share)
 
     def _is_worth_an_estimate(self, stats: Stats) -> bool:
         return work(stats) >= ESTIMATE_EVENTS or self._phases.seconds >= ESTIMATE_SECONDS

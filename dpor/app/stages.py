@@ -5,9 +5,9 @@ stores states where many schedules meet in the same state. So the default begins
 costs least for each execution. If that does not end soon, it takes the schedules with the fewest preemptions first,
 since most bugs need few of them [MQ07]. Which classes it has come to by then says nothing simple: the first run of a
 class may have more preemptions than others of that class. So short searches with a bound on preemptions follow, and
-what they cover is told if the check is cut later. Then it stores states, as long as these are met again. Otherwise it
-goes on without them, depth first. (With a file to be kept in, or several processes, it neither bounds preemptions nor
-stores states.)
+what they cover is told if the check is cut later; of the first that does not end, which share it has explored. Then it
+stores states, as long as these are met again. Otherwise it goes on without them, depth first. (With a file to be kept
+in, or several processes, it neither bounds preemptions nor stores states.)
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
 is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover
@@ -31,9 +31,7 @@ FEWEST_FIRST = 60_000
 """That of the second."""
 BOUNDED = 20_000
 """That of each search with a bound on preemptions."""
-BOUNDS = (0, 1, 2)
-GROWTH = 40
-"""How much more a search takes, by experience, whose bound is one more. One that would take too much is not begun."""
+BOUNDS = (0, 1, 2, 3)
 LOOK_AFTER = 2_000
 """States after which storing them is given up if they are hardly ever met again, ..."""
 LEAST_MET = 0.02
@@ -101,10 +99,9 @@ def is_for_states(stages: Sequence[Stage], ended: Stage, incomplete: Collection[
     return any(stage.needs_states for stage in stages[stages.index(ended) + 1 :])
 
 
-def is_next_bound(stage: Stage, last: Stats, covered: int | None) -> bool:
-    """True if a search with a bound is worth its time: the one before, which had these counts, has covered its own and
-    was short."""
-    return stage.bound == 0 or (covered is not None and stage.bound == covered + 1 and work(last) * GROWTH <= BOUNDED)
+def is_next_bound(bound: int, covered: int | None) -> bool:
+    """True if a search with this bound is worth its time: the one before has covered its own."""
+    return bound == (0 if covered is None else covered + 1)
 
 
 def work(counts: Stats) -> int:

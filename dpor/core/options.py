@@ -266,7 +266,7 @@ class Options:
             " preemptions, classic",
             Group.SEARCH,
             help="The search: {all} auto, the default: optimal; if that does not end soon, with the fewest"
-            " preemptions first, then classic with up to 2 preemptions, to know what is covered, then dpor; then"
+            " preemptions first, then classic with up to 3 preemptions, to know what is covered, then dpor; then"
             " optimal, if dpor does not help.",
             commands=("check",),
             metavar="NAME",

@@ -99,6 +99,19 @@ class Branching:
     source: str
 
 
+@attrs.frozen
+class Part:
+    """What a search with a bound on preemptions has explored that did not end.
+
+    preemptions   the bound
+    share         of those trace classes that need so many preemptions (if the next smaller bound is covered; else of
+                  those that need at most so many), how many it has explored: an estimate, from 0 to 1
+    """
+
+    preemptions: int
+    share: float
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """What a check found, and how much it covered.
@@ -116,6 +129,7 @@ class Report:
     estimate    how many executions a search that was not finished would have had in all; None if that is not known
     covered_preemptions  all outcomes and failures of schedules with at most so many preemptions have been seen; None if
                 that is not known, or if the search was exhaustive
+    partly_covered  what a search with the next bound has explored that did not end; None likewise
     branching   the accesses that branch most, if the search was not finished and found nothing: at most three
     next_step   after --max-seconds has ended a search without a finding: the command to try next; else ""
     checkpoint  the file from which `dpor resume` goes on; None if there is none
@@ -149,6 +163,7 @@ class Report:
     executions_besides: int = 0
     estimate: Estimate | None = None
     covered_preemptions: int | None = None
+    partly_covered: Part | None = None
     branching: tuple[Branching, ...] = ()
     next_step: str = ""
     checkpoint: str | None = None

@@ -30,6 +30,10 @@ from dpor.core.system import STOP, Ending, Pending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.preemptions import NOBODY, START, PreemptionPoint
 from dpor.explorers.search import MOST_IN_A_ROW, Search, awake, threads_of
+from dpor.explorers.walk import class_in
+
+MOST_CLASSES = 200_000
+"""They take some 12 MB."""
 
 
 @attrs.define
@@ -55,10 +59,14 @@ class _Bounded:
 
 class BoundedClassic(Search):
     """A search with backtrack sets, to which conservative backtrack points are added, and with sleep sets from which an
-    action stays out if the bound has left out something below it."""
+    action stays out if the bound has left out something below it.
+
+    classes   those of the runs so far (see `class_of`): some of them may have several; None: too many to be kept
+    """
 
     def __init__(self, system: System, preemptions: int) -> None:
         super().__init__(system)
+        self.classes: set[int] | None = set()
         self._most = preemptions
         self._bounded: list[_Bounded] = []  # one for each node
         self._blocked: Sequence[Pending] = ()
@@ -123,6 +131,10 @@ class BoundedClassic(Search):
     def _learn(self, start: int, run: Run) -> None:
         self._blocked = run.blocked
         super()._learn(start, run)
+        if self.classes is not None and run.ending is Ending.COMPLETE:
+            self.classes.add(class_in(self.trace, self.happens_before))
+            if len(self.classes) > MOST_CLASSES:
+                self.classes = None
         for position in range(start, len(self.trace)):
             if self.trace.befores[position] is not None:
                 self._note_waits(position, self.trace.threads[position], self.trace.operations[position])

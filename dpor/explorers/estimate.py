@@ -18,6 +18,7 @@ manners are equally likely, so p is the mean of what each of them gives.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -109,7 +110,7 @@ Label: TypeAlias = tuple[str, Location]
 """What pending operations and those that have been performed have in common."""
 
 
-def _label(operation: Operation) -> Label:
+def label(operation: Operation) -> Label:
     return operation.kind, operation.accesses[0][0] if operation.accesses else -1
 
 
@@ -130,6 +131,10 @@ class Known:
         """Return how many events may be left of a thread that has had so many."""
         return max(self.lengths[thread] - events, 1) if thread < len(self.lengths) else 1
 
+    def left_of_all(self, events: Sequence[int]) -> int:
+        """Return how many events may be left of all threads that have been seen, after so many of each."""
+        return sum([max(length - had, 0) for length, had in zip(self.lengths, events, strict=False)])
+
     def shares(self, left: tuple[int, ...], calm: tuple[bool, ...], last: int) -> list[tuple[float, ...]]:
         """Return for each of some threads how probable it is to be drawn, in each manner: see `Manner.shares`."""
         shares = self._shares.get((left, calm, last))
@@ -145,24 +150,63 @@ class Known:
         self.lengths = [max(pair) for pair in zip_longest(self.lengths, seen, fillvalue=0)]
         for races in HappensBefore(trace).extend():
             for race in races:
-                self._racing |= {_label(operations[race.first]), _label(race.operation)}
-        self.calm |= {_label(operation) for operation in operations}
+                self._racing |= {label(operations[race.first]), label(race.operation)}
+        self.calm |= {label(operation) for operation in operations}
         self.calm -= self._racing
 
 
-class _Draw(RandomWalk):
-    """Schedules of which `_Order` can tell how probable they are."""
+class Draw(RandomWalk):
+    """Schedules of which `PartialOrder` can tell how probable they are.
+
+    looks     how often it has been asked for that whether a thread is enabled at a cut
+    enabled   the threads that could run before each event of the trace
+    """
 
     def __init__(self, system: System, seed: int) -> None:
         super().__init__(system, seed)
         self.known = Known()
-        self._manner = MANNERS[0]
+        self.looks = 0
+        self.enabled: list[int] = []
 
     def begin(self) -> None:
-        self._manner = MANNERS[self.below(len(MANNERS))]
         self.known.learn(self.trace)
 
     def pick(self, enabled: int) -> ThreadId:
+        del self.enabled[len(self.trace) :]
+        self.enabled.append(enabled)
+        return self.draw(enabled)
+
+    @abstractmethod
+    def draw(self, enabled: int) -> ThreadId:
+        """Draw one of the threads in the mask."""
+
+    def sample(self, run: Run, pace: Callable[[], None]) -> float | None:
+        """Return 1/p for the class of a run that has just been drawn; None if that takes too many looks."""
+        order = self.order(run, MOST_LOOKS - self.looks, pace)
+        sample = order.inverse_probability()
+        self.looks += order.looks
+        return sample
+
+    @abstractmethod
+    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder:
+        """Return the order of the run, with the probabilities with which threads are drawn. `most`: see `looks`."""
+
+
+class _Draw(Draw):
+    """Schedules drawn in several manners."""
+
+    def __init__(self, system: System, seed: int) -> None:
+        super().__init__(system, seed)
+        self._manner = MANNERS[0]
+
+    def begin(self) -> None:
+        super().begin()
+        self._manner = MANNERS[self.below(len(MANNERS))]
+
+    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder:
+        return PartialOrder(self, run.blocked, most, pace)
+
+    def draw(self, enabled: int) -> ThreadId:
         pending = {thread: operation for thread, operation, _ in self.system.pending()}
         threads = list(threads_of(enabled))
         for thread in threads:
@@ -171,7 +215,7 @@ class _Draw(RandomWalk):
         ran = self.trace.threads
         last = threads.index(ran[-1]) if ran and ran[-1] in threads else -1
         left = [self.known.left(thread, ran.count(thread)) for thread in threads]
-        calm = [_label(pending[thread]) in self.known.calm for thread in threads]
+        calm = [label(pending[thread]) in self.known.calm for thread in threads]
         shares = self._manner.shares(left, calm, last)
         drawn = bisect(list(accumulate(shares)), self._random.random())
         return threads[min(drawn, len(threads) - 1)]
@@ -184,17 +228,18 @@ def walks(
 
     pace   see `dpor.explorers.strategy.Explorer`
     """
-    draw, looks, samples = _Draw(system, seed), 0, list[float]()
+    return drawn(_Draw(system, seed), MOST_WALKS, pace)
+
+
+def drawn(draw: Draw, most: int, pace: Callable[[], None]) -> Iterator[tuple[Run, Trace, float | None]]:
+    """Yield at most so many schedules and their samples: fewer if more would hardly change the mean."""
+    samples: list[float] = []
     for number, run in enumerate(draw.explore(), 1):
-        sample = None
-        if run.ending is Ending.COMPLETE:
-            order = _Order(draw.trace, run.blocked, draw.known, MOST_LOOKS - looks, pace)
-            sample = order.inverse_probability()
-            looks += order.looks
-            if sample is not None:
-                samples.append(sample)
+        sample = draw.sample(run, pace) if run.ending is Ending.COMPLETE else None
+        if sample is not None:
+            samples.append(sample)
         yield run, draw.trace, sample
-        if number >= MOST_WALKS or looks >= MOST_LOOKS or (number >= WALKS and is_steady(samples)):
+        if number >= most or draw.looks >= MOST_LOOKS or (number >= WALKS and is_steady(samples)):
             return
 
 
@@ -207,54 +252,58 @@ def is_to_be_repeated(guess: Estimate | None, executions: int, times: int) -> bo
 def is_steady(samples: Sequence[float]) -> bool:
     """True if more samples would hardly change the mean."""
     guess = estimate(samples)
-    return guess is not None and guess.high - guess.likely <= ERRORS_ABOVE * STEADY * guess.likely
+    return guess is not None and guess.likely > 0 and guess.high - guess.likely <= ERRORS_ABOVE * STEADY * guess.likely
 
 
-class _Order:
+class PartialOrder:
     """The partial order of a run, and what is known of the states along it.
 
-    looks    how often it has been asked whether a thread is enabled at a cut
+    looks    how often it has been asked whether a thread is enabled at a cut; `most`, how often that may be
+    length   of the run
     events   by thread: its events, then the operation that it waits for at the end, if any
     needs    by event: how many events of each thread happen before it
     calm     as `events`: whether the operation is calm
+    idle     the cuts at which nothing can move and time passes, with the threads of which one may time out then
     """
 
-    def __init__(
-        self, trace: Trace, blocked: Sequence[Pending], known: Known, most: int, pace: Callable[[], None]
-    ) -> None:
-        self.looks, self._most, self._pace, self._known = 0, most, pace, known
+    def __init__(self, draw: Draw, blocked: Sequence[Pending], most: int, pace: Callable[[], None]) -> None:
+        self.looks, self.most, self.pace, self.known = 0, most, pace, draw.known
+        trace = draw.trace
         clocks = HappensBefore(trace)
         clocks.clocks_only = True
         clocks.extend()
         waiting = {pending.thread: pending for pending in blocked}
         threads = 1 + max([0, *trace.threads, *waiting, *(operation.starts for operation in trace.operations)])
-        self._length = len(trace)
-        self._events: list[list[Operation]] = [[] for _ in range(threads)]
-        self._needs: list[list[Cut]] = [[] for _ in range(threads)]
+        self.length = len(trace)
+        self.events: list[list[Operation]] = [[] for _ in range(threads)]
+        self.needs: list[list[Cut]] = [[] for _ in range(threads)]
         self._starts: dict[ThreadId, tuple[ThreadId, int]] = {}
         self._states: dict[Location, list[tuple[ThreadId, int, object]]] = defaultdict(list)
         self._last: dict[Location, object] = {}
-        for thread, index, clock, operation, before in zip(
-            trace.threads, clocks.indices, clocks.clocks, trace.operations, trace.befores, strict=True
+        self.idle: dict[Cut, list[ThreadId]] = {}
+        for thread, index, clock, operation, before, enabled in zip(
+            trace.threads, clocks.indices, clocks.clocks, trace.operations, trace.befores, draw.enabled, strict=True
         ):
             need = [*clock[:threads], *([0] * (threads - len(clock)))]
             need[thread] -= 1
-            self._events[thread].append(operation)
-            self._needs[thread].append(tuple(need))
+            self.events[thread].append(operation)
+            self.needs[thread].append(tuple(need))
+            if operation.barrier:  # everything that can happen has happened
+                self.idle[tuple(need)] = list(threads_of(enabled))
             if operation.starts >= 0:
                 self._starts[operation.starts] = thread, index
             if before is not None:
                 for (location, _), state in zip(operation.accesses, before, strict=True):
                     self._states[location].append((thread, index, state))
         for thread, (_, operation, states) in waiting.items():
-            self._events[thread].append(operation)
+            self.events[thread].append(operation)
             self._last.update(zip((location for location, _ in operation.accesses), states, strict=True))
-        self._calm = [[_label(operation) in known.calm for operation in events] for events in self._events]
+        self.calm = [[label(operation) in self.known.calm for operation in events] for events in self.events]
 
     def inverse_probability(self) -> float | None:
         """Return one divided by the probability of the run's class; None if there are too many cuts."""
-        level: Level = {(0,) * len(self._events): {NOBODY: (1.0,) * len(MANNERS)}}
-        for _ in range(self._length):
+        level: Level = {(0,) * len(self.events): {NOBODY: (1.0,) * len(MANNERS)}}
+        for _ in range(self.length):
             level = self._next(level)
             if not level:
                 return None
@@ -265,22 +314,22 @@ class _Order:
         """Return the cuts with one more event; none if there are too many."""
         after: Level = {}
         for cut, by_last in level.items():
-            self._pace()
+            self.pace()
             self.looks += len(cut)
-            if self.looks > self._most:
+            if self.looks > self.most:
                 return {}
             drawn = self._drawn_from(cut)
-            calm = tuple([self._calm[thread][cut[thread]] for thread in drawn])
-            left = tuple([self._known.left(thread, cut[thread]) for thread in drawn])
+            calm = tuple([self.calm[thread][cut[thread]] for thread in drawn])
+            left = tuple([self.known.left(thread, cut[thread]) for thread in drawn])
             for number, thread in enumerate(drawn):
-                index, needs = cut[thread], self._needs[thread]
+                index, needs = cut[thread], self.needs[thread]
                 if index == len(needs) or not all(map(int.__ge__, cut, needs[index])):
                     continue
-                many = self._events[thread][index].alternatives
+                many = self.events[thread][index].alternatives
                 then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
                 probabilities = then.get(thread, NEVER)
                 for last, here in by_last.items():
-                    shares = self._known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
+                    shares = self.known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
                     probabilities = [
                         p + h * share / many for p, h, share in zip(probabilities, here, shares, strict=True)
                     ]
@@ -289,12 +338,17 @@ class _Order:
 
     def _drawn_from(self, cut: Cut) -> list[ThreadId]:
         """Return the threads of which one is drawn at the cut."""
-        enabled = [thread for thread in range(len(cut)) if self._is_enabled(thread, cut)]
-        at_once = [thread for thread in enabled if self._events[thread][cut[thread]].kind in AT_ONCE]
+        enabled = self.enabled_at(cut)
+        at_once = [thread for thread in enabled if self.events[thread][cut[thread]].kind in AT_ONCE]
         return at_once[:1] or enabled
 
+    def enabled_at(self, cut: Cut) -> list[ThreadId]:
+        """Return the threads that can run at a cut."""
+        idle = self.idle.get(cut)
+        return [thread for thread in range(len(cut)) if self._is_enabled(thread, cut)] if idle is None else idle
+
     def _is_enabled(self, thread: ThreadId, cut: Cut) -> bool:
-        events, index = self._events[thread], cut[thread]
+        events, index = self.events[thread], cut[thread]
         if index == len(events):
             return False
         starter, at = self._starts.get(thread, (0, 0))
@@ -302,7 +356,7 @@ class _Order:
             return False
         operation = events[index]
         if operation.rule is None:
-            return not operation.barrier or all(map(int.__ge__, cut, self._needs[thread][index]))
+            return not operation.barrier
         return operation.enabled(tuple(self._state(location, cut) for location, _ in operation.accesses))
 
     def _state(self, location: Location, cut: Cut) -> object:

@@ -45,7 +45,7 @@ class Walk:
                 invariants.check_trace(trace)
             stats.executions += 1
             stats.events += len(trace)
-            self._classes.add(_class(trace))
+            self._classes.add(class_of(trace))
             stats.classes = len(self._classes)
             yield run
 
@@ -98,12 +98,17 @@ class Walk:
         return self._other != STOP
 
 
-def _class(trace: Trace) -> int:
+def class_of(trace: Trace) -> int:
     """Return a number that is the same for equivalent runs, and almost always different for others: a hash of which
     events happen before which."""
     clocks = HappensBefore(trace)
     clocks.clocks_only = True
     clocks.extend()
+    return class_in(trace, clocks)
+
+
+def class_in(trace: Trace, clocks: HappensBefore) -> int:
+    """Return the same, given the clocks of the trace."""
     events = [
         (thread, index, action >> VALUE_SHIFT, _known(clock))
         for thread, index, action, clock in zip(

@@ -23,6 +23,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "restarts": list(report.restarts),
         "findings": [failure_to_json(failure) for failure in report.findings],
         "branching": [attrs.asdict(one) for one in report.branching],
+        "partly_covered": None if report.partly_covered is None else attrs.asdict(report.partly_covered),
         "unstored": dict(report.unstored),
         "cycle": [_step(step) for step in report.cycle],
         "outcome_digests": dict(report.outcome_digests),

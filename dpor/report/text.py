@@ -110,13 +110,27 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     if quiet:
         return lines
     lines += [f"  because {reason}" for reason in report.reasons]
-    if report.covered_preemptions is not None:
-        most = plural(report.covered_preemptions, "preemption")
-        lines.append(f"  covered: all outcomes of schedules with at most {most}")
+    if covered := _covered(report):
+        lines.append(f"  covered: {covered}")
     lines += [_branching(one) for one in report.branching]
     if report.branching:
         lines.append("    (leave out what threads need not share, or give each its own)")
     return [*lines, *_ways_on(report)]
+
+
+def _covered(report: Report) -> str:
+    """Say which schedules were covered, by the number of their preemptions; "" if that is not known."""
+    most, part = report.covered_preemptions, report.partly_covered
+    some = ""
+    if part is not None:
+        some = "less than 1 %" if part.share < 0.01 else f"about {100 * part.share:.0f} %"
+    if most is not None:
+        covered = f"all outcomes of schedules with at most {plural(most, 'preemption')}"
+        return covered if part is None else f"{covered}, {some} of those with {part.preemptions}"
+    if part is None:
+        return ""
+    within = f"with at most {plural(part.preemptions, 'preemption')}" if part.preemptions else "without preemptions"
+    return f"{some} of the schedules {within}"
 
 
 def _branching(one: Branching) -> str:

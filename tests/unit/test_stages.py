@@ -56,6 +56,7 @@ def test_few_preemptions_are_tried_before_states(tmp_path: Path, monkeypatch: py
 def test_states_end_a_search_of_many_classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
     monkeypatch.setattr(stages, "FEWEST_FIRST", 200)
+    monkeypatch.setattr(stages, "BOUNDS", ())
     report = check(tmp_path)
     assert (report.verdict, report.exhaustive, report.strategy) == (Verdict.PASS, True, "dpor")
     assert report.states is not None
@@ -76,6 +77,7 @@ def test_accesses_that_are_no_events_are_work(tmp_path: Path, monkeypatch: pytes
 def test_states_that_are_not_met_again_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "DEPTH_FIRST", 200)
     monkeypatch.setattr(stages, "FEWEST_FIRST", 200)
+    monkeypatch.setattr(stages, "BOUNDS", ())
     monkeypatch.setattr(stages, "LOOK_AFTER", 1)
     monkeypatch.setattr(stages, "LEAST_MET", 2.0)
     report = check(tmp_path)
@@ -93,7 +95,7 @@ def test_the_stages_of_the_default() -> None:
     assert [(stage.options.explorer, stage.options.order) for stage in found] == [
         ("optimal", Order.DEPTH),
         ("optimal", Order.PREEMPTIONS),
-        *[("classic", Order.DEPTH)] * 3,
+        *[("classic", Order.DEPTH)] * 4,
         ("dpor", Order.DEPTH),
         ("optimal", Order.DEPTH),
     ]
@@ -140,6 +142,7 @@ def test_states_that_differ_are_told_and_the_last_stage_goes_on(
 def test_what_an_earlier_stage_has_found_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "DEPTH_FIRST", 100)
     monkeypatch.setattr(stages, "FEWEST_FIRST", 100)
+    monkeypatch.setattr(stages, "BOUNDS", ())
     report = check(tmp_path, length=7, all=True, max_states=None)
     assert (report.verdict, report.strategy, len(report.findings)) == (Verdict.FAIL, "dpor", 1)
 
