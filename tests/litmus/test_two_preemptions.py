@@ -12,8 +12,8 @@ from dpor.core.options import Order
 from dpor.core.results import Verdict
 from tests.programs import two_preemptions
 
-MOST = 600
-"""Executions in which the failure must be found, ..."""
+FEW, MANY = 60, 600
+"""Executions in which fewest preemptions first must find the failure, and depth first does not, ..."""
 LOGS = 5
 """... if each thread then logs so many entries, in 756,756 orders."""
 
@@ -26,8 +26,9 @@ def test_the_failure_needs_two_preemptions(program: Callable[[], None]) -> None:
 
 @pytest.mark.parametrize("program", two_preemptions.ALL)
 def test_few_preemptions_first_find_it_where_depth_first_does_not(program: Callable[..., None]) -> None:
+    """With a budget of executions, none are drawn at random."""
     found = {
-        order: dpor.check(partial(program, LOGS), strategy="optimal", order=order, max_executions=MOST).verdict
-        for order in (Order.PREEMPTIONS, Order.DEPTH)
+        order: dpor.check(partial(program, LOGS), strategy="optimal", order=order, max_executions=most).verdict
+        for order, most in ((Order.PREEMPTIONS, FEW), (Order.DEPTH, MANY))
     }
     assert found == {Order.PREEMPTIONS: Verdict.FAIL, Order.DEPTH: Verdict.INCONCLUSIVE}
