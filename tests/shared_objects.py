@@ -109,7 +109,7 @@ def pretending(*, knowing: bool = True) -> Iterator[World]:
     """A world in which all accesses show, as every way in which containers change is known; or nothing is known yet."""
     made = World()
     with pytest.MonkeyPatch.context() as patch:
-        run.serve(Layers(lambda name: name == FILE, lambda package: False, lambda module: False))
+        run.serve(Layers(lambda name: name == FILE, *[lambda name: False] * 3))
         driving.begin_run(SearchState(), RuntimeOptions(), Trace(), lambda enabled: 1, None)
         try:
             shared_objects.forget()

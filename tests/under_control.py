@@ -24,7 +24,7 @@ from dpor.python.program.layers import Layers
 from dpor.python.sharing import shared_objects
 
 # What the fronts below call goes up through it.
-run.serve(Layers(lambda filename: False, lambda package: False, lambda module: False))
+run.serve(Layers(lambda filename: False, *[lambda name: False] * 3))
 
 
 class FunctionSystem:

@@ -87,7 +87,7 @@ def test_a_package_that_starts_threads_is_instrumented(tmp_path: Path, call: str
     assert not report.findings
     refused = dpor.check(f"{file}::scenario", trust="library")
     (reason,) = refused.reasons
-    assert re.match(r"Unsupported: library starts a .*, a real thread .*: start it with threading.Thread in", reason)
+    assert re.match(r"Unsupported: library starts a .*, a real thread .*: leave out --trust library", reason)
 
 
 def test_threads_of_the_host_may_start_meanwhile(tmp_path: Path) -> None:

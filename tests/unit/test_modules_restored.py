@@ -20,7 +20,7 @@ SOURCE = "/of/the/program/package.py"
 def restored(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """The modules of which only those stay that were imported."""
     assert process
-    run.serve(Layers(lambda filename: filename == SOURCE, lambda package: False, lambda module: False))
+    run.serve(Layers(lambda filename: filename == SOURCE, *[lambda name: False] * 3))
     modules = dict(sys.modules)
     monkeypatch.setattr(sys, "modules", modules)
     return modules

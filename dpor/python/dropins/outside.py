@@ -137,6 +137,8 @@ def _refuse_thread() -> None:
     package = module.partition(".")[0]
     opaque_code.demand(package, f"{module} starts {name}", at_once=True)
     cure = _CURES.get(package, "start it with threading.Thread in code of the program")
+    if package in run.options.trusted:
+        cure = f"leave out --trust {package}, or {cure}"
     give_up(f"{module} starts {name}, a real thread that cannot be scheduled: {cure}")
 
 

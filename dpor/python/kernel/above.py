@@ -21,6 +21,10 @@ class Above(Protocol):
         """True if the package is not instrumented but could be, because its source is available."""
         ...
 
+    def lacks_hooks(self, module: str, /) -> bool:
+        """True if the module is in Python and is not instrumented, whether it could be or not."""
+        ...
+
     def publish_roots(self, thread_object: Any, /) -> None:
         """Called just before the thread of `thread_object` starts: share what it is given and what every thread can
         reach."""

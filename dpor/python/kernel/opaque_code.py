@@ -29,8 +29,13 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
     is trusted.
     """
     package = package_of(module)
-    if package in CLOSED or package in run.options.trusted or not run.above.can_instrument(package):
+    if package in CLOSED or package in run.options.trusted:
         return False
+    if not run.above.can_instrument(package):
+        if not run.above.lacks_hooks(module):
+            return False
+        incomplete(f"{why}: it cannot be instrumented without its source; {_as_one_step(package)}")
+        return True
     if run.options.closed:
         incomplete(f"{why}: it is outside of --only; add --only {package}, or --trust {package}")
         return True
@@ -44,12 +49,20 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
 def unseen(module: str, what: str) -> None:
     """Called when the program does something while several threads exist that uninstrumented code of this module
     depends on."""
-    if not demand(module, f"{what} while several threads exist") and package_of(module) not in run.options.trusted:
-        incomplete(f"{what} while several threads exist: code of {module} that is not instrumented does not see when")
+    package = package_of(module)
+    if not demand(module, f"{what} while several threads exist") and package not in run.options.trusted:
+        incomplete(
+            f"{what} while several threads exist: code of {module} that is not instrumented does not see when;"
+            f" {_as_one_step(package)}"
+        )
 
 
 def _opaque(name: str, say: Callable[[str], None]) -> None:
     package = package_of(name)
     if demand(package, f"{name} runs while several threads exist") or package in run.options.trusted:
         return
-    say(f"{name} ran as one step, though other threads could come in between")
+    say(f"{name} ran as one step, though other threads could come in between; {_as_one_step(package)}")
+
+
+def _as_one_step(package: str) -> str:
+    return f"--trust {package} if that may be taken for one step"

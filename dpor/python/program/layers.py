@@ -20,7 +20,8 @@ class Layers:
     """Implements `Above` with functions of the higher layers.
 
     is_program_file    True for paths of the program's own source
-    can_instrument   True for packages that are not instrumented, but could be
+    can_instrument     True for packages that are not instrumented, but could be
+    lacks_hooks        True for modules in Python that are not instrumented
     imports_in_steps   True for modules that threads execute when they import them
     """
 
@@ -28,10 +29,12 @@ class Layers:
         self,
         is_program_file: Callable[[str], bool],
         can_instrument: Callable[[str], bool],
+        lacks_hooks: Callable[[str], bool],
         imports_in_steps: Callable[[str], bool],
     ) -> None:
         self.is_program_file: Final = is_program_file
         self.can_instrument: Final = can_instrument
+        self.lacks_hooks: Final = lacks_hooks
         self.imports_in_steps: Final = imports_in_steps
 
     publish_roots = staticmethod(shared_objects.publish_roots)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _WITH_STATE = ("logging", "warnings", "os", "builtins", "concurrent")  # the pools of the last one log
 _NONE = types.ModuleType("none")
+_IN_PYTHON = (".py", ".pyc")
 
 
 class Loader:
@@ -124,6 +125,11 @@ class Loader:
             return False
         file = namespace_of(module).get("__file__")
         return "__path__" in namespace_of(module) if file is None else str(file).endswith(".py")
+
+    def lacks_hooks(self, module: str) -> bool:
+        """While the program runs: True if the module is in Python and not instrumented, whether it could be or not."""
+        file = namespace_of(sys.modules.get(module)).get("__file__")
+        return module not in self.modules and str(file).endswith(_IN_PYTHON)
 
     def _is_of_program(self, name: str) -> bool:
         """True if the module of this name, wherever it is, is instrumented."""

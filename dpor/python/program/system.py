@@ -113,7 +113,10 @@ class PythonSystem:
         left_files.begin_check()
         self._loader = Loader(self._hooks, stdlib.module_for_program, instrument)
         self.initial_state = InitialState(self._loader, stdlib)
-        self._layers = Layers(self._loader.is_program_file, self._loader.can_instrument, self._loader.imports_in_steps)
+        loader = self._loader
+        self._layers = Layers(
+            loader.is_program_file, loader.can_instrument, loader.lacks_hooks, loader.imports_in_steps
+        )
         self._target: Target | None = None
         self._given = target
         self._unhooked: frozenset[str] = frozenset()

@@ -25,7 +25,6 @@ from dpor.python.effects.process_state import PROCESS, part
 from dpor.python.hooks.calls.process import FOLDER, UMASK, Effect, Effects, does, in_process, yield_before_effects
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.kernel import assumptions, opaque_code
-from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import host_fields
 
@@ -332,12 +331,6 @@ def _writing(name: str, base: Any) -> Any:
 
 def _ending(name: str, base: Any) -> Any:
     def end(self: Any, *args: Any) -> Any:
-        if self.__dict__.get("_finalizing"):
-            if run.multi and self.writable():
-                incomplete(
-                    "a file is closed because nothing refers to it any more, which is not a step: close it explicitly"
-                )
-            return getattr(base, name)(self, *args)
         if self.closed:
             return getattr(base, name)(self, *args)
         return self.dpor_run(name, base, args, changes=self.writable())
