@@ -374,3 +374,53 @@ def test_programs_get_the_part_in_python_of_packages_whose_part_in_c_calls_them(
     program.write_text("import wrapt\n\ndef scenario():\n    assert wrapt.part == 'in Python'\n")
     report = dpor.check(f"{program}::scenario")
     assert report.verdict == "pass", (report.findings, report.reasons)
+
+
+def test_packages_that_runs_import_change_the_state_of_others_in_each_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that a thread imports was one step, and stayed: what it had done elsewhere was missing from the next
+    run on."""
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "counted.py").write_text("n = 0\ndef count():\n    global n\n    old = n\n    n = old + 1\n")
+    for name in ("counting", "counting_too"):
+        (installed / f"{name}.py").write_text("import counted\ncounted.count()\n")
+    monkeypatch.syspath_prepend(str(installed))
+    (tmp_path / "project").mkdir()
+    file = tmp_path / "project" / "program.py"
+    file.write_text(
+        """
+import threading
+import counted
+
+def run(first, second):
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+def by_threads():
+    def first():
+        import counting
+    def second():
+        import counting_too
+    run(first, second)
+    assert counted.n == 2
+
+def before():
+    import counting
+    lock = threading.Lock()
+    def count():
+        with lock:
+            counted.count()
+    run(count, count)
+    assert counted.n == 3
+"""
+    )
+    report = dpor.check(f"{file}::by_threads")
+    assert [finding.kind.value for finding in report.findings] == ["assertion"]
+    assert any("counting is imported while several threads exist" in restart for restart in report.restarts)
+    report = dpor.check(f"{file}::before")
+    assert (report.verdict, report.executions) == ("pass", 2), report.findings

@@ -167,7 +167,7 @@ def test_what_code_without_hooks_reads_makes_a_check_inconclusive_if_a_thread_re
     """
     assert outcomes(tmp_path, source).incomplete == {
         f"{attribute} is assigned while several threads exist: code of {module} that is not instrumented does not see"
-        " when"
+        f" when; --trust {module} if that does not matter"
     }
 
 

@@ -53,7 +53,7 @@ def unseen(module: str, what: str) -> None:
     if not demand(module, f"{what} while several threads exist") and package not in run.options.trusted:
         incomplete(
             f"{what} while several threads exist: code of {module} that is not instrumented does not see when;"
-            f" {_as_one_step(package)}"
+            f" --trust {package} if that does not matter"
         )
 
 

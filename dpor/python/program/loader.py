@@ -28,6 +28,7 @@ from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import writes_key
+from dpor.python.kernel import opaque_code
 from dpor.python.kernel.classes import is_a, namespace_of
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, STDLIB
@@ -75,6 +76,7 @@ class Loader:
         self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
+        self._found: set[str] = set()  # modules without hooks, in Python, that runs were about to import
         self._late: set[str] = set()  # modules that runs import, and that are not loaded when a run begins
         self._settled = False
         self._watching = ExitStack()  # what lasts until the run ends
@@ -120,9 +122,11 @@ class Loader:
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: True if the package is not instrumented, but its source is available."""
-        module = sys.modules.get(package)
-        if module is None or any(name.partition(".")[0] == package for name in self.modules):
+        if any(name.partition(".")[0] == package for name in self.modules):
             return False
+        module = sys.modules.get(package)
+        if module is None:
+            return package in self._found
         file = namespace_of(module).get("__file__")
         return "__path__" in namespace_of(module) if file is None else str(file).endswith(".py")
 
@@ -145,8 +149,7 @@ class Loader:
     def importing(self) -> Iterator[None]:
         """Context in which the program runs or is loaded: its imports go through this loader, and its modules are in
         `sys.modules`."""
-        if self._late:
-            self.drop_late()
+        self.drop_late()
         sys.meta_path.insert(0, self._finder)
         self._sides.enter()
         self._watch_named()
@@ -252,6 +255,13 @@ class Loader:
         """Called when a module is executed for the first time: note it as late if a run does that."""
         if self._settled and name.partition(".")[0] not in STDLIB:
             self._late.add(name)
+
+    def note_without_hooks(self, name: str, spec: importlib.machinery.ModuleSpec | None) -> None:
+        """Called before a module without hooks is imported. While several threads exist, that is code of a thread."""
+        self._sides.remember_library(name)
+        if run.multi and spec is not None and name.partition(".")[0] not in STDLIB and str(spec.origin).endswith(".py"):
+            self._found.add(name)
+            opaque_code.demand(name, f"{name} is imported while several threads exist")
 
     def yield_before_entering(self, name: str) -> None:
         """Yield before a module is put into `sys.modules`, where other threads may look for it."""
@@ -474,7 +484,7 @@ class _Finder:
             return known.first["__spec__"]
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader.border.is_inside(name, spec.origin):
-            self._loader._sides.remember_library(name)
+            self._loader.note_without_hooks(name, spec)
             return None
         spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
         return spec

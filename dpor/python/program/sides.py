@@ -60,14 +60,21 @@ class Sides:
     def settle(self) -> None:
         """Called when the program is loaded: these modules stay."""
         self._first = frozenset(self.program)
+        self._apart = frozenset(), frozenset()
 
     def drop(self, names: Set[str]) -> None:
         """Between runs: remove modules that runs import, so that they import them again, and with them the modules
-        without hooks that have anything of theirs."""
+        without hooks that runs import and that have anything of theirs, or of instrumented modules: what an import has
+        changed in these is undone when the run ends, so the next has to do it again."""
+        if not names and len(self.program) == len(self._first):
+            return
         going = set(names)
+        restored = {
+            name for name in self._first if self._is_instrumented(name) and name.partition(".")[0] not in STDLIB
+        }
         known, apart = self._apart
         others = self.program.keys() - self._first - going - (apart if known == names else frozenset())
-        while found := {name for name in others if _has_anything_of(self.program[name], going)}:
+        while found := {name for name in others if _has_anything_of(self.program[name], going | restored)}:
             going |= found
             others -= found
         if others or known != names:
