@@ -12,6 +12,7 @@ import array
 import collections
 import gc
 import itertools
+import operator
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -319,6 +320,33 @@ def stepwise(items: Any) -> Any:
 
 
 harmless_functions.add(id(stepwise))
+
+
+def stepwise_with_length(items: Any) -> Any:
+    """Like `stepwise`, for a consumer that also asks an iterable how long it is, as `list` and `[*x]` do."""
+    steps = stepwise(items)
+    return WithLength(items, steps) if has_length_in_python(type(items)) else steps
+
+
+def has_length_in_python(kind: type) -> bool:
+    """True if code of the program, or of a package, answers how long an object of the class is."""
+    return any(isinstance(static(kind, name), types.FunctionType) for name in ("__len__", "__length_hint__"))
+
+
+class WithLength:
+    """An iterable in place of the program's: its iterator has been made, and its length is asked for if C code does."""
+
+    __slots__ = ("_items", "_steps")
+
+    def __init__(self, items: Any, steps: Iterator[Any]) -> None:
+        self._items = items
+        self._steps = steps
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._steps
+
+    def __length_hint__(self) -> int:
+        return operator.length_hint(self._items)
 
 
 def report_uninstrumented_iteration(items: Any) -> None:

@@ -29,7 +29,13 @@ from dpor.python.effects.accesses import (
     yield_before,
 )
 from dpor.python.effects.calls import Entry, MethodCall, changes_unless_empty, entry, everything, nothing, whole
-from dpor.python.effects.iteration import consumes_atomically, contents, materialised, stepwise
+from dpor.python.effects.iteration import (
+    consumes_atomically,
+    contents,
+    has_length_in_python,
+    materialised,
+    stepwise,
+)
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.reach import ANYTHING, EQUAL, SHOW, reads
 from dpor.python.kernel.classes import is_a
@@ -172,7 +178,10 @@ def _extend_in_steps(call: MethodCall, items: Any) -> Any:
     obj: list[Any] = call.obj
     if call.name == "__init__":
         _CHANGE(MethodCall(obj, call.shared, "clear", list.clear))
-    for item in stepwise(items):
+    steps = stepwise(items)
+    if has_length_in_python(type(items)):
+        operator.length_hint(items)
+    for item in steps:
         shared = shared_objects.shared_object_of(obj)
         if shared is not None:
             yield_before(call.name, writes_structure(shared))

@@ -30,6 +30,7 @@ from dpor.python.effects.iteration import (
     may_be_endless,
     perform_step,
     stepwise,
+    stepwise_with_length,
 )
 from dpor.python.effects.keys import USER_EQ, part_of
 from dpor.python.effects.kinds import (
@@ -588,8 +589,8 @@ def unpack(obj: Any) -> Any:
                 return obj if kind is not set and kind is not frozenset else stable_order(obj) or obj
             yield_before("unpack", touched)
             return tuple(materialised(obj))
-        return stepwise(obj)
-    return stable_order(obj) or obj if kind is set or kind is frozenset else stepwise(obj)
+        return stepwise_with_length(obj)
+    return stable_order(obj) or obj if kind is set or kind is frozenset else stepwise_with_length(obj)
 
 
 def unpackmap(obj: Any) -> Any:

@@ -8,6 +8,7 @@ import collections.abc
 import functools
 import itertools
 import math
+import operator
 import types
 from collections.abc import Callable, Iterator
 from sys import getrefcount
@@ -19,6 +20,7 @@ from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import resume_generator
 from dpor.python.effects.iteration import (
     C_ITERATORS,
+    WithLength,
     advance,
     consume_view,
     consumes_atomically,
@@ -28,6 +30,7 @@ from dpor.python.effects.iteration import (
     iterator_of,
     materialised,
     stepwise,
+    stepwise_with_length,
     uninstrumented_next,
 )
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
@@ -63,7 +66,7 @@ def consumer(function: Any, applied: str | None = None) -> Callable[..., Any]:
             if kind is set or kind is frozenset:
                 order = None if takes_sets else agreed_order(items) if function in _ORDERLESS else stable_order(items)
                 return function(items if order is None else order, *rest, **kwargs)
-            return function(items if kind in _IN_ONE_STEP else stepwise(items), *rest, **kwargs)
+            return function(items if kind in _IN_ONE_STEP else stepwise_with_length(items), *rest, **kwargs)
         if kind in _IN_ORDER and shared_objects.shared_object_of(items) is None:
             if applied is None or SCALARS.issuperset(map(type, items)):
                 return function(*args, **kwargs)
@@ -103,7 +106,7 @@ _TEMPORARY: Final = count_of_temporary(_counted)
 def _consume(function: Any, applied: str | None, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
     touched = Touched()
     if not consumes_atomically(items, touched):
-        return _call_with(function, stepwise(items), rest, kwargs)
+        return _call_with(function, stepwise_with_length(items), rest, kwargs)
     container_type = container_type_of(type(items))
     called = False
     if applied is not None and container_type is not None:
@@ -142,6 +145,8 @@ def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any
         if not rest and not kwargs:
             return _decides(items, function is any)
     elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
+        if type(items) is WithLength and function in _SNAPSHOTS:
+            operator.length_hint(items)
         items = [item for item in items]  # noqa: C416 (as a comprehension, which has a Python frame)
     elif function in _HARMLESS and not rest:
         items = _materialised_while_harmless(items, function)
