@@ -22,9 +22,11 @@ from dpor.core.plural import plural
 from dpor.core.pulse import is_free
 from dpor.core.schedule import relative
 from dpor.core.version import VERSION
+from dpor.python.kernel.library import CLOSED
 from dpor.python.program.system import PythonSystem
 from dpor.python.rewrite import cache
 
+_DEFAULT = Options()
 RACY, RACY_CLASSES = "dpor.workloads.racy_counter:main", 34
 LOCKED, LOCKED_CLASSES = "dpor.workloads.locked_counter:main", 20
 
@@ -37,7 +39,7 @@ class Examined:
     text: str
 
 
-def examine(target: str | None = None) -> Iterator[Examined]:
+def examine(target: str | None = None, options: Options = _DEFAULT) -> Iterator[Examined]:
     """Examine everything, quick items first. Raises `UserError` if the target cannot be loaded."""
     yield Examined(None, _versions())
     if remark():
@@ -47,7 +49,7 @@ def examine(target: str | None = None) -> Iterator[Examined]:
     yield _pytest()
     yield _cache()
     if target is not None:
-        yield from _modules(target)
+        yield from _modules(target, options)
 
 
 def _versions() -> str:
@@ -122,11 +124,18 @@ def _cache() -> Examined:
     return Examined(None, f"rewritten modules are kept in {folder}: {plural(entries, 'file')}, {size / 1e6:.1f} MB")
 
 
-def _modules(target: str) -> Iterator[Examined]:
-    """Yield which parts of a target are instrumented, and which are not."""
-    system = open_target(target, Options())
+def _modules(target: str, options: Options) -> Iterator[Examined]:
+    """Yield which parts of a target are instrumented, which are not, and which are trusted."""
+    system = open_target(target, options)
     for path in sorted(system.sources()):
         yield Examined(None, f"{target}: instrumented: {relative(path)}")
     if isinstance(system, PythonSystem):
         for package in system.foreign():
-            yield Examined(None, f"{target}: not instrumented, until its code runs among threads: {package}")
+            if package in options.trust:
+                yield Examined(None, f"{target}: trusted, each call is one step: {package}")
+            elif options.only:
+                yield Examined(None, f"{target}: left out by --only, inconclusive if it runs among threads: {package}")
+            else:
+                yield Examined(None, f"{target}: not instrumented, until its code runs among threads: {package}")
+        trusted = " ".join(sorted(name for name in CLOSED if not name.startswith("_")))
+        yield Examined(None, f"{target}: modelled, or trusted to be as in dpor's tables: {trusted}")

@@ -567,7 +567,7 @@ class Options:
             Group.RUNS,
             help="Instrument this package from the first run on. Without it, a package is instrumented as soon as its"
             " code runs while several threads exist, and the search starts again. May be given again.",
-            commands=("check", "compare", "analyze"),
+            commands=("check", "compare", "analyze", "doctor"),
             metavar="PKG",
             python_only=True,
             saved=True,
@@ -581,6 +581,7 @@ class Options:
             Group.RUNS,
             help="Never instrument this package: each call of its functions is taken for one step that no other thread"
             " interrupts. May be given again.",
+            commands=("check", "compare", "doctor"),
             metavar="PKG",
             python_only=True,
             saved=True,
@@ -594,6 +595,7 @@ class Options:
             Group.RUNS,
             help="The program is the project and this package, and no other is instrumented: the verdict is"
             " inconclusive if code outside of them runs while several threads exist. May be given again.",
+            commands=("check", "compare", "doctor"),
             metavar="PKG",
             python_only=True,
             saved=True,

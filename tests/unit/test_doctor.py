@@ -66,13 +66,17 @@ def test_the_modules_of_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(tmp_path)
     Path("doctored.py").write_text("from sortedcontainers import SortedDict\nimport json, helping\ndef main(): pass")
     Path("helping.py").write_text("import attrs")
-    told = [line.strip() for line in run("doctored.py::main").output.splitlines() if "doctored.py::main: " in line]
+    *told, tables = [one.strip() for one in run("doctored.py::main").output.splitlines() if "::main: " in one]
     assert told == [
         "doctored.py::main: instrumented: doctored.py",
         "doctored.py::main: instrumented: helping.py",
         "doctored.py::main: not instrumented, until its code runs among threads: attrs",
         "doctored.py::main: not instrumented, until its code runs among threads: sortedcontainers",
     ]
+    assert "trusted to be as in dpor's tables: abc " in tables
+    told = run("doctored.py::main", "--trust", "sortedcontainers", "--only", "helping").output
+    assert "doctored.py::main: trusted, each call is one step: sortedcontainers" in told
+    assert "doctored.py::main: left out by --only, inconclusive if it runs among threads: attrs" in told
 
 
 def test_a_target_that_is_not_there_is_wrong_usage() -> None:
