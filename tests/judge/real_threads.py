@@ -2,7 +2,8 @@
 
 Nothing of `dpor.python` takes part (but `freeze`, which compares results). The source is compiled as it stands and
 runs on real threads, of which one moves at a time: the one with the baton. `sys.settrace` with `f_trace_opcodes` stops
-it before each bytecode of the program's file, and there a schedule may hand the baton on. `threading`, `queue` and
+it before each bytecode of the program's file, and there a schedule may hand the baton on. So it does in the modules of
+libraries that are judged with the program, which are executed anew in each run. `threading`, `queue` and
 `concurrent.futures` are CPython's own source on a lock of ours that is built on the baton, so a thread that blocks is
 known to block. The code of these modules is not stopped at bytecodes, only at each lock.
 
@@ -17,7 +18,7 @@ import builtins
 import dis
 import functools
 import gc
-import importlib
+import importlib.util
 import io
 import itertools
 import random
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dpor.python.specs.frozen_values import freeze
-from tests.judge.baton import PATIENCE, Abort, Baton, now
+from tests.judge.baton import PATIENCE, Abort, Baton, Thread, now
 from tests.judge.schedules import AtRandom, Decision, Following, Schedule
 
 
@@ -110,6 +111,14 @@ class Lock:
         self.held = False
 
     acquire_lock, release_lock, locked_lock = acquire, release, locked
+
+
+class Loading(Lock):
+    """The lock of a module, while a thread executes it."""
+
+    def __init__(self, loader: Thread) -> None:
+        self.loader = loader
+        self.held = True
 
 
 class _Handle:
@@ -248,6 +257,8 @@ class _Modules:
         }
         self._os = _no_fork()
         self._executed: dict[str, types.ModuleType] = {}
+        self.judged: frozenset[str] = frozenset()  # libraries that are stopped at bytecodes, too
+        self._loading: dict[str, Loading] = {}
         self._threading = self._execute("threading")
         self._kept = dict(vars(self._threading))
         self._main = dict(vars(self._threading._main_thread))
@@ -277,6 +288,7 @@ class _Modules:
             names["_shutdown_locks_lock"] = Lock()
         names["excepthook"] = _thread_failed
         self._executed = {"threading": threading}
+        self._loading = {}
 
     def at_exit(self) -> None:
         self._threading._SHUTTING_DOWN = True
@@ -302,9 +314,26 @@ class _Modules:
             return self._futures(bool(fromlist))
         if name in self._fixed:
             return self._fixed[name]
+        if name in self.judged:
+            return self._judged(name)
         if name in ("threading", "queue") or (name == "functools" and not library):
             return self._executed.get(name) or self._execute(name)
         return builtins.__import__(name, globals, locals, fromlist, level)
+
+    def _judged(self, name: str) -> types.ModuleType:
+        """Return the module of this run. As in CPython, who imports it first executes it, and others wait for that."""
+        me, lock = now.baton.current, self._loading.get(name)
+        if lock is not None:
+            if lock.held and lock.loader is not me:
+                now.baton.wait_for(lock, False)
+            return self._executed[name]
+        lock = self._loading[name] = Loading(me)
+        module = self._executed[name] = _module(name, __builtins__=self.program_builtins)
+        try:
+            exec(_library_code(name), vars(module))
+        finally:
+            lock.held = False
+        return module
 
     def _futures(self, inner: bool) -> types.ModuleType:
         package = self._executed.get("concurrent.futures")
@@ -320,9 +349,10 @@ class _Modules:
 
 @functools.cache
 def _library_code(name: str) -> types.CodeType:
-    module = importlib.import_module(name)
-    assert module.__file__ is not None
-    return compile(Path(module.__file__).read_text(), module.__file__, "exec")
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    return compile(Path(spec.origin).read_text(), spec.origin, "exec")
 
 
 def _quieten(thread_class: Any) -> None:
@@ -422,14 +452,21 @@ def _tracers_of(code: types.CodeType) -> tuple[Any, Any]:
 class Judge:
     """A program to be judged: a file, and the name of a function in it that takes no arguments.
 
-    skip   lines at which the runs with few preemptions have none
+    skip     lines at which the runs with few preemptions have none
+    judged   modules of libraries, in Python, that are judged with it
     """
 
     def __init__(
-        self, file: Path, function: str = "scenario", timeout_limit: int = 1, skip: frozenset[int] = frozenset()
+        self,
+        file: Path,
+        function: str = "scenario",
+        timeout_limit: int = 1,
+        skip: frozenset[int] = frozenset(),
+        judged: Iterable[str] = (),
     ) -> None:
         self._skip = skip
         self._file = str(file)
+        self._judged = frozenset(judged)
         self._name = file.stem
         self._function = function
         self._code = compile(file.read_text(), self._file, "exec")
@@ -442,6 +479,7 @@ class Judge:
     def run(self, schedule: Schedule) -> Outcome | None:
         """One run; None if it was given up."""
         baton = now.baton = Baton(schedule, self._timeout_limit)
+        self._modules.judged = self._judged
         self._modules.begin()
         result: list[Hashable] = [None]
 
@@ -489,10 +527,13 @@ class Judge:
             return None
         return ended
 
+    def _files(self) -> set[str]:
+        return {self._file, *[_library_code(name).co_filename for name in self._judged]}
+
     def at_random(self, runs: int, seed: int) -> set[Outcome]:
         """What so many random runs show."""
         rng = random.Random(seed)
-        with quiet(), _traced(self._file, self._skip):
+        with quiet(), _traced(self._files(), self._skip):
             seen = {self.run(AtRandom(rng, self.length)) for _ in range(runs)}
         return {outcome for outcome in seen if outcome is not None}
 
@@ -501,7 +542,7 @@ class Judge:
         seen: set[Outcome | None] = set()
         level: list[tuple[Decision, ...]] = [()]
         self.runs = 0
-        with quiet(), _traced(self._file, self._skip):
+        with quiet(), _traced(self._files(), self._skip):
             for left in range(preemptions, -1, -1):
                 following: list[tuple[Decision, ...]] = []
                 while level:
@@ -526,13 +567,13 @@ def _modules() -> _Modules:
 
 
 @contextmanager
-def _traced(file: str, skip: frozenset[int]) -> Iterator[None]:
+def _traced(files: set[str], skip: frozenset[int]) -> Iterator[None]:
     now.skipped = skip
-    now.files.add(file)
+    now.files |= files
     try:
         yield
     finally:
-        now.files.discard(file)
+        now.files -= files
         _tracers.clear()
 
 
