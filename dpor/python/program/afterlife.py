@@ -17,14 +17,32 @@ def release(names: dict[str, Any]) -> None:
         del names[name]
 
 
+def begin_again(names: dict[str, Any], first: dict[str, Any]) -> None:
+    """Give a module of the program its first globals, between runs. Finalisers of what it holds find nothing else
+    there."""
+    report = sys.unraisablehook
+    sys.unraisablehook = _silent(report)
+    try:
+        release(names)
+    finally:
+        sys.unraisablehook = report
+    names.clear()
+    names.update(first)
+
+
 @atexit.register
 def _fail_silently() -> None:
-    """Report no exceptions of finalisers of programs from now on. (No globals of ours are left when the hook is
-    called.)"""
+    """Report no exceptions of finalisers of programs from now on."""
+    sys.unraisablehook = _silent(sys.unraisablehook)
 
-    def hook(unraisable: Any, report: Callable[[Any], object] = sys.unraisablehook, a_hook: str = _A_HOOK) -> None:
+
+def _silent(report: Callable[[Any], object]) -> Callable[[Any], None]:
+    """Return a hook that reports no exceptions of code with hooks. (It needs no globals of ours: when the interpreter
+    ends, none are left.)"""
+
+    def hook(unraisable: Any, report: Callable[[Any], object] = report, a_hook: str = _A_HOOK) -> None:
         trace = unraisable.exc_traceback
         if trace is None or a_hook not in trace.tb_frame.f_globals:
             report(unraisable)
 
-    sys.unraisablehook = hook
+    return hook

@@ -116,9 +116,7 @@ class Loader:
         """Between runs: remove what earlier ones have imported."""
         self._sides.drop(self._late)
         for name in self._late & self.modules.keys():
-            loaded = self.modules[name]
-            loaded.module.__dict__.clear()
-            loaded.module.__dict__.update(loaded.first)
+            afterlife.begin_again(self.modules[name].module.__dict__, self.modules[name].first)
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: True if the package is not instrumented, but its source is available."""
@@ -513,9 +511,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         loaded = self._loader.modules.get(self._name)
         if loaded is None:
             return None
-        namespace = loaded.module.__dict__
-        namespace.clear()
-        namespace.update(loaded.first)
+        afterlife.begin_again(loaded.module.__dict__, loaded.first)
         return loaded.module
 
     def exec_module(self, module: types.ModuleType) -> None:
