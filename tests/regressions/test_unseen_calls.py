@@ -97,5 +97,40 @@ def test_without_watching_calls_it_is_not_found(tmp_path: Path) -> None:
     assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"
 
 
+BESIDE_THREADS = """
+import atexit, threading, weakref
+import installed_callbacks
+
+def scenario():
+    {use}
+    threads = [threading.Thread(target=int) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(installed_callbacks.count) == 1 and installed_callbacks.count[0] == {count}
+"""
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("use", "count"),
+    [
+        ("installed_callbacks.bump()", 1),
+        ("atexit.register(installed_callbacks.bump)", 0),
+        ("weakref.finalize(installed_callbacks.Value, installed_callbacks.bump)", 0),
+    ],
+)
+def test_what_a_package_changes_beside_threads_is_put_back(
+    tmp_path: Path, use: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be counted on from run to run."""
+    monkeypatch.setattr(unseen_calls, "is_to_be_watched", is_to_be_watched)
+    (tmp_path / "program.py").write_text(BESIDE_THREADS.format(use=use, count=count))
+    for _ in range(2):
+        report = dpor.check(f"{tmp_path}/program.py::scenario", strategy="none")
+        assert report.verdict == "pass", report
+
+
 def test_the_first_runs_are_watched_and_some_later_ones() -> None:
     assert [number for number in range(40) if is_to_be_watched(number)] == [0, 1, 2, 4, 8, 16, 32]

@@ -1,10 +1,11 @@
-"""Finds the Python code without hooks that threads run, whichever way leads to it.
+"""Finds the Python code without hooks that the program runs, whichever way leads to it.
 
-Hooks see which functions the program calls, and of which classes it has objects. But C code and modules that are never
+Hooks see which functions threads call, and of which classes they have objects. But C code and modules that are never
 instrumented call what they are given (`json.dumps(default=f)`, `cmp_to_key(f)`, `context.run(f)`), a decorator and a
-`raise` call without a hook, and so does what a class is given later. So in some runs the interpreter tells of each call
-(`sys.setprofile`): where threads run a function of a package that could be instrumented, it is from then on. These are
-the first runs of a search, and then those that are twice as far: most code runs in each run.
+`raise` call without a hook, and so does what a class is given later. And what a function without hooks changes in its
+own module, also before there are threads or after them, would be there in the next run. So in some runs the interpreter
+tells of each call (`sys.setprofile`): if a function of a package runs that could be instrumented, it is from then on.
+These are the first runs of a search, and then those that are twice as far: most code runs in each run.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ def watched() -> Iterator[None]:
     if sys.getprofile() is not None:
         yield
         return
-    known: dict[int, CodeType] = {}
+    alone: dict[int, CodeType] = {}
+    among_others: dict[int, CodeType] = {}
 
     def called(frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        if event == "call" and id(code) not in known and run.multi and not run.unwinding:
+        code, known = frame.f_code, among_others if run.multi else alone
+        if event == "call" and id(code) not in known and run.current is not None and not run.unwinding:
             known[id(code)] = code
             _look_at(frame)
 
@@ -56,14 +58,14 @@ def _look_at(frame: FrameType) -> None:
         return
     module = str(frame.f_globals.get("__name__"))
     package = package_of(module)
-    if is_ours(module) or package in CONSTANT:
-        return
+    if is_ours(module) or package in CONSTANT or (package in STDLIB and not run.multi):
+        return  # (the state of the library is put back without hooks)
     callers = _modules_up_to_hooks(frame)
     if any(caller.startswith(_IMPORT_SYSTEM) for caller in callers):
         return  # what imports run is not the program's doing; modules of the program have hooks
     if package in _OF_RUNTIME and (callers[-1:] == [""] or any(map(is_ours, callers))):
         return  # the runtime has called it, perhaps for its own purposes
-    opaque_code.demand(module, f"{module}.{frame.f_code.co_qualname} runs while several threads exist")
+    opaque_code.demand(module, f"{module}.{frame.f_code.co_qualname} runs")
 
 
 def _has_hooks(frame: FrameType) -> bool:
