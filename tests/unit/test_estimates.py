@@ -336,7 +336,7 @@ def test_many_threads_end_in_time(strategy: str) -> None:
         increments(40)
 
     report = dpor.check(many, strategy=strategy, max_seconds=2.0)
-    assert report.seconds < 4
+    assert report.seconds < 6  # 2.9 on an idle machine
     assert not report.exhaustive
 
 

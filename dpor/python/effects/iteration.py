@@ -338,12 +338,12 @@ class WithLength:
 
     __slots__ = ("_items", "_steps")
 
-    def __init__(self, items: Any, steps: Iterator[Any]) -> None:
+    def __init__(self, items: Any, steps: Iterable[Any]) -> None:
         self._items = items
         self._steps = steps
 
     def __iter__(self) -> Iterator[Any]:
-        return self._steps
+        return iter(self._steps)  # the iterable itself, perhaps: a weak proxy has a `__next__`, too
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
