@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from dpor.python.program import initial_state, unseen_calls
+from dpor.python.program.system import PythonSystem
 
 settings.register_profile(
     "the same in every run", derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
@@ -43,6 +46,24 @@ def _unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
     """The interpreter does not tell of calls: most tests run nothing but code with hooks, in few runs, and would take
     half as long again. And what hooks see is tested by them alone. tests/regressions/test_unseen_calls.py has both."""
     monkeypatch.setattr(unseen_calls, "is_to_be_watched", lambda number: False)
+
+
+@pytest.fixture(autouse=True)
+def _left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Programs are left when the test is over, as a check leaves its own. Else all would stay in memory, some 4 GB: the
+    next one remembers which classes there are."""
+    made: list[weakref.ref[PythonSystem]] = []
+    init = PythonSystem.__init__
+
+    def noted(self: PythonSystem, *args: Any, **kwargs: Any) -> None:
+        made.append(weakref.ref(self))
+        init(self, *args, **kwargs)
+
+    monkeypatch.setattr(PythonSystem, "__init__", noted)
+    yield
+    for each in made:
+        if (system := each()) is not None and hasattr(system, "_loader"):
+            system.leave()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,9 @@ import dpor
 from dpor.core.system import STOP, Trace
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.run import CurrentRun
+from dpor.python.kernel.type_caches import forget_programs
+from dpor.python.sharing import code_of_types
+from dpor.python.sharing.code_of_types import code_of
 
 
 class _Seen:
@@ -55,3 +58,15 @@ def test_the_greenlets_of_a_search_end_with_it(tmp_path: Path) -> None:
 
     before = alive()
     assert [alive() for _ in range(3)] == [before] * 3
+
+
+def test_caches_do_not_keep_the_classes_of_earlier_programs() -> None:
+    class Local:
+        pass
+
+    code_of(Local)
+    code_of(CurrentRun)
+    code_of(int)
+    forget_programs()
+    assert Local not in code_of_types._known
+    assert {CurrentRun, int} <= code_of_types._known.keys()

@@ -14,8 +14,9 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from weakref import WeakSet
 
 import attrs
@@ -53,6 +54,7 @@ from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
+from dpor.python.kernel.type_caches import forget_programs
 from dpor.python.program import unseen_calls
 from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
@@ -70,6 +72,9 @@ from dpor.python.specs.frozen_values import freeze, frozen_in_words
 from dpor.python.states import Capture, key_of, spinning
 from dpor.python.states.frames import frames_of
 
+FORGET_EVERY: Final = 16
+"""Programs after which the classes of earlier ones are taken out of caches."""
+_numbers: Final = count()
 COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation; full ones are less frequent by another factor of
 `COLLECT_EVERY`). During a run there is none: it would run finalisers at unpredictable moments."""
@@ -107,6 +112,8 @@ class PythonSystem:
             if package.partition(".")[0] in BENEATH:
                 raise UserError(f"--instrument {package}: what runs the program cannot be a part of it; leave it out")
         cache.use(self.options.cache)
+        if next(_numbers) % FORGET_EVERY == 0:
+            forget_programs()
         self._stdlib = stdlib
         stdlib.begin_search()
         process_state.begin_search()
