@@ -15,6 +15,18 @@ from dpor.python.sharing.children import described
 from tests.source_outcomes import outcomes
 
 PASSES = {
+    "XML, whose parser in C keeps a list with empty places": (
+        """
+        import xml.etree.ElementTree as ET
+        def scenario():
+            lock = threading.Lock()
+            def parse():
+                with lock:
+                    assert ET.fromstring("<a><b/></a>").tag == "a"
+            run(parse, parse)
+        """,
+        2,
+    ),
     "a lock that died before there were threads": (
         """
         locks = weakref.WeakSet()
