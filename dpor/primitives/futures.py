@@ -51,16 +51,17 @@ class Complete(BaseRule):
 
 
 @attrs.frozen
-class BeginTask(Complete):
+class BeginTask(BaseRule):
     """The task begins: the future is running, unless it was cancelled. Objects: the future, whether its task has begun,
-    and the same as of `Complete`. Result: the state before.
+    and perhaps what counts completions. Result: the state before.
 
     That it has begun is an object of its own, because who waits for the future does not look at it.
+
+    ordered   see `Complete`
     """
 
     name = "begin task"
-    gives = ()
-    state: str = RUNNING
+    ordered: bool = False
 
     @property
     def modes(self) -> tuple[Mode, ...]:  # type: ignore[override]

@@ -88,10 +88,13 @@ _Count.__name__ = _Begun.__name__ = "Future"  # reports call them so
 
 _private = private_to("a future", OPENED)
 
-Around = Callable[[Complete], Rule]
+Rules = tuple[Rule, Rule]
+"""A rule, and the one for programs that see in which order futures complete."""
+Extend = Callable[[Rule], Rule]
+"""Makes of a rule one around it, which touches more objects."""
 
 
-def _as_it_is(rule: Complete) -> Rule:
+def _as_it_is(rule: Rule) -> Rule:
     return rule
 
 
@@ -183,10 +186,10 @@ class Future(SyncObject):
         if state in _CANCELLED:
             raise real.CancelledError
 
-    def dpor_begin(self, around: Around = _as_it_is, *others: SyncObject) -> bool:
-        """Begin the task, by a rule around that of futures, which touches these objects, too. Return False if it is
-        cancelled."""
-        before = self.dpor_complete(_BEGIN, (self, self.dpor_begun), around, others)
+    def dpor_begin(self, extend: Extend = _as_it_is, *others: SyncObject) -> bool:
+        """Begin the task, by the rule of futures or one around it, which touches the other objects, too. Return False
+        if it is cancelled."""
+        before = self.dpor_complete(_BEGIN, (self, self.dpor_begun), extend, others)
         if before == PENDING:
             return True
         if before == CANCELLED or run.unwinding:
@@ -194,10 +197,10 @@ class Future(SyncObject):
         _logger().critical("Future %s in unexpected state: %s", address(self), _shown(before))
         raise RuntimeError("Future in unexpected state")
 
-    def dpor_set(self, rules: tuple[Complete, Complete], value: Any, around: Around = _as_it_is, *others: Any) -> None:
+    def dpor_set(self, rules: Rules, value: Any, extend: Extend = _as_it_is, *others: Any) -> None:
         """Complete, likewise."""
         shared_objects.publish(value)
-        before = self.dpor_complete(rules, (self,), around, others)
+        before = self.dpor_complete(rules, (self,), extend, others)
         if before in DONE:
             raise real.InvalidStateError(f"{_shown(before)}: {_repr(self, before)}")
         if rules is FAIL:
@@ -206,15 +209,13 @@ class Future(SyncObject):
             self.dpor_result = value
         self.dpor_call_back()
 
-    def dpor_complete(
-        self, rules: tuple[Complete, Complete], own: tuple[Any, ...], around: Around, others: tuple[Any, ...]
-    ) -> Any:
+    def dpor_complete(self, rules: Rules, own: tuple[Any, ...], extend: Extend, others: tuple[Any, ...]) -> Any:
         """Perform the rule, and note which completion it is if the program sees that. Return the state before."""
         plain, ordered = rules
         if _ORDERED not in run.facts:
-            return perform(around(plain), *own, *others)
+            return perform(extend(plain), *own, *others)
         order = _order()
-        before = perform(around(ordered), *own, order, *others)
+        before = perform(extend(ordered), *own, order, *others)
         if before == CANCELLED if rules is _BEGIN else before not in DONE:
             self.dpor_place = order.dpor_state
         return before

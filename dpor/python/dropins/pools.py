@@ -25,7 +25,6 @@ from typing import Any, Final
 from dpor.primitives.futures import (
     BeginEnding,
     BeginWithWorker,
-    Complete,
     CompleteAndEnd,
     EndTask,
     ShutDown,
@@ -36,7 +35,7 @@ from dpor.primitives.futures import (
 from dpor.primitives.threads import Join
 from dpor.python.dropins import from_threading
 from dpor.python.dropins.copying import pinned, unnoticed
-from dpor.python.dropins.future import FAIL, FINISH, Future
+from dpor.python.dropins.future import FAIL, FINISH, Future, Rules
 from dpor.python.dropins.idents import IN_TASK, POOLS_OPENED, numbering
 from dpor.python.dropins.internals import Count, open_up, private_to
 from dpor.python.dropins.locks import RLock
@@ -89,7 +88,7 @@ class Task(Startable):
     def set_exception(self, exception: BaseException) -> None:
         self.dpor_complete(FAIL, exception)
 
-    def dpor_complete(self, rules: tuple[Complete, Complete], value: Any) -> None:
+    def dpor_complete(self, rules: Rules, value: Any) -> None:
         future: Future = self.dpor_work[0]
         future.dpor_set(rules, value, CompleteAndEnd, future.dpor_added, self.dpor_ended)
         self.dpor_free = not future.dpor_callbacks

@@ -325,7 +325,9 @@ harmless_functions.add(id(stepwise))
 def stepwise_with_length(items: Any) -> Any:
     """Like `stepwise`, for a consumer that also asks an iterable how long it is, as `list` and `[*x]` do."""
     steps = stepwise(items)
-    return WithLength(items, steps) if has_length_in_python(type(items)) else steps
+    if steps is items or not has_length_in_python(type(items)):
+        return steps  # C code asks the iterable itself, or there is nothing of the program's to ask
+    return WithLength(items, steps)
 
 
 def has_length_in_python(kind: type) -> bool:
@@ -338,12 +340,12 @@ class WithLength:
 
     __slots__ = ("_items", "_steps")
 
-    def __init__(self, items: Any, steps: Iterable[Any]) -> None:
+    def __init__(self, items: Any, steps: Iterator[Any]) -> None:
         self._items = items
         self._steps = steps
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._steps)  # the iterable itself, perhaps: a weak proxy has a `__next__`, too
+        return self._steps
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)

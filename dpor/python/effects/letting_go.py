@@ -401,10 +401,13 @@ def let_go_of_owned() -> None:
         return
     while dropped := census.dropped():  # what one held may be dropped with it
         census.count()
-        if len(dropped) > 1:
-            if sum(any(map(deaths.is_noticed, deaths.falling([census.object(n)]))) for n in dropped) > 1:
-                incomplete(UNORDERED)
+        if len(dropped) > 1 and sum(map(_is_noticed_to_die, dropped)) > 1:
+            incomplete(UNORDERED)
         census.let_go(dropped)
+
+
+def _is_noticed_to_die(number: int) -> bool:
+    return any(map(deaths.is_noticed, deaths.falling([census.object(number)])))
 
 
 # ---------------------------------------------------------------------- other threads have ended, or the run

@@ -20,12 +20,12 @@ from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import resume_generator
 from dpor.python.effects.iteration import (
     C_ITERATORS,
-    WithLength,
     advance,
     consume_view,
     consumes_atomically,
     consumes_pairs_atomically,
     container_behind,
+    has_length_in_python,
     has_plain_items,
     iterator_of,
     materialised,
@@ -145,7 +145,7 @@ def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any
         if not rest and not kwargs:
             return _decides(items, function is any)
     elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
-        if type(items) is WithLength and function in _SNAPSHOTS:
+        if function in _SNAPSHOTS and has_length_in_python(type(items)):
             operator.length_hint(items)
         items = [item for item in items]  # noqa: C416 (as a comprehension, which has a Python frame)
     elif function in _HARMLESS and not rest:
