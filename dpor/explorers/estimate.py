@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from math import sqrt
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import Location, Operation, ThreadId
@@ -68,8 +68,12 @@ def estimate(samples: Sequence[float]) -> Estimate | None:
     return Estimate(max(mean - ERRORS * error, mean / 10, 1.0), mean, mean + ERRORS_ABOVE * error)
 
 
-Level: TypeAlias = dict[Cut, dict[ThreadId, Sequence[float]]]
-"""How probable it is to come to some cuts, by the thread that ran last, for each manner."""
+Before = TypeVar("Before")
+"""What matters of the events before a cut, such as the thread that ran last."""
+Probable: TypeAlias = dict[Before, Sequence[float]]
+"""How probable it is to come to a cut, by what matters before it, in each manner."""
+Level: TypeAlias = dict[Cut, Probable[Before]]
+"""How probable it is to come to some cuts."""
 NOBODY: Final[ThreadId] = -1
 """In place of the thread that ran last, before the first event."""
 
@@ -188,7 +192,7 @@ class Draw(RandomWalk):
         return sample
 
     @abstractmethod
-    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder:
+    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder[Any]:
         """Return the order of the run, with the probabilities with which threads are drawn. `most`: see `looks`."""
 
 
@@ -203,8 +207,8 @@ class _Draw(Draw):
         super().begin()
         self._manner = MANNERS[self.below(len(MANNERS))]
 
-    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder:
-        return PartialOrder(self, run.blocked, most, pace)
+    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder[Any]:
+        return _Order(self, run.blocked, most, pace)
 
     def draw(self, enabled: int) -> ThreadId:
         pending = {thread: operation for thread, operation, _ in self.system.pending()}
@@ -255,7 +259,7 @@ def is_steady(samples: Sequence[float]) -> bool:
     return guess is not None and guess.likely > 0 and guess.high - guess.likely <= ERRORS_ABOVE * STEADY * guess.likely
 
 
-class PartialOrder:
+class PartialOrder(Generic[Before]):
     """The partial order of a run, and what is known of the states along it.
 
     looks    how often it has been asked whether a thread is enabled at a cut; `most`, how often that may be
@@ -302,45 +306,31 @@ class PartialOrder:
 
     def inverse_probability(self) -> float | None:
         """Return one divided by the probability of the run's class; None if there are too many cuts."""
-        level: Level = {(0,) * len(self.events): {NOBODY: (1.0,) * len(MANNERS)}}
+        first = self.first()
+        level: Level[Before] = {(0,) * len(self.events): first}
         for _ in range(self.length):
-            level = self._next(level)
-            if not level:
-                return None
-        whole = sum(sum(probabilities) for by_last in level.values() for probabilities in by_last.values())
-        return len(MANNERS) / max(whole, LEAST)
+            after: Level[Before] = {}
+            for cut, probable in level.items():
+                self.pace()
+                self.looks += len(cut)
+                if self.looks > self.most:
+                    return None
+                self.extend(cut, probable, after)
+            level = after
+        return _sum(first) / max(sum(map(_sum, level.values())), LEAST)
 
-    def _next(self, level: Level) -> Level:
-        """Return the cuts with one more event; none if there are too many."""
-        after: Level = {}
-        for cut, by_last in level.items():
-            self.pace()
-            self.looks += len(cut)
-            if self.looks > self.most:
-                return {}
-            drawn = self._drawn_from(cut)
-            calm = tuple([self.calm[thread][cut[thread]] for thread in drawn])
-            left = tuple([self.known.left(thread, cut[thread]) for thread in drawn])
-            for number, thread in enumerate(drawn):
-                index, needs = cut[thread], self.needs[thread]
-                if index == len(needs) or not all(map(int.__ge__, cut, needs[index])):
-                    continue
-                many = self.events[thread][index].alternatives
-                then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
-                probabilities = then.get(thread, NEVER)
-                for last, here in by_last.items():
-                    shares = self.known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
-                    probabilities = [
-                        p + h * share / many for p, h, share in zip(probabilities, here, shares, strict=True)
-                    ]
-                then[thread] = probabilities
-        return after
+    @abstractmethod
+    def first(self) -> Probable[Before]:
+        """Return how probable the empty cut is."""
 
-    def _drawn_from(self, cut: Cut) -> list[ThreadId]:
-        """Return the threads of which one is drawn at the cut."""
-        enabled = self.enabled_at(cut)
-        at_once = [thread for thread in enabled if self.events[thread][cut[thread]].kind in AT_ONCE]
-        return at_once[:1] or enabled
+    @abstractmethod
+    def extend(self, cut: Cut, probable: Probable[Before], after: Level[Before]) -> None:
+        """Add to `after` the cuts that have one more event than a cut, which is so probable."""
+
+    def is_next(self, thread: ThreadId, cut: Cut) -> bool:
+        """True if the run has an event of the thread that can be the next after the cut."""
+        index, needs = cut[thread], self.needs[thread]
+        return index < len(needs) and all(map(int.__ge__, cut, needs[index]))
 
     def enabled_at(self, cut: Cut) -> list[ThreadId]:
         """Return the threads that can run at a cut."""
@@ -365,3 +355,36 @@ class PartialOrder:
             if cut[thread] < index:
                 return state
         return self._last.get(location)
+
+
+def _sum(probable: Probable[Any]) -> float:
+    return sum(map(sum, probable.values()))
+
+
+class _Order(PartialOrder[ThreadId]):
+    """The order of a run, without a bound. What matters before a cut is the thread that ran last."""
+
+    def first(self) -> Probable[ThreadId]:
+        return {NOBODY: (1.0,) * len(MANNERS)}
+
+    def extend(self, cut: Cut, probable: Probable[ThreadId], after: Level[ThreadId]) -> None:
+        drawn = self._drawn_from(cut)
+        calm = tuple([self.calm[thread][cut[thread]] for thread in drawn])
+        left = tuple([self.known.left(thread, cut[thread]) for thread in drawn])
+        for number, thread in enumerate(drawn):
+            if not self.is_next(thread, cut):
+                continue
+            index = cut[thread]
+            many = self.events[thread][index].alternatives
+            then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
+            probabilities = then.get(thread, NEVER)
+            for last, here in probable.items():
+                shares = self.known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
+                probabilities = [p + h * share / many for p, h, share in zip(probabilities, here, shares, strict=True)]
+            then[thread] = probabilities
+
+    def _drawn_from(self, cut: Cut) -> list[ThreadId]:
+        """Return the threads of which one is drawn at the cut."""
+        enabled = self.enabled_at(cut)
+        at_once = [thread for thread in enabled if self.events[thread][cut[thread]].kind in AT_ONCE]
+        return at_once[:1] or enabled

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache
 from math import sqrt
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import ThreadId
 from dpor.core.system import Pending, Run, System, Trace
@@ -21,11 +21,12 @@ from dpor.explorers.estimate import (
     AT_ONCE,
     CALM,
     FEWEST_WALKS,
-    LEAST,
     MOST_WALKS,
     Cut,
     Draw,
+    Level,
     PartialOrder,
+    Probable,
     drawn,
     label,
 )
@@ -36,9 +37,10 @@ from dpor.explorers.walk import class_of
 MANNERS: Final = (0.0, 0.3)
 """Each schedule is drawn in one of these manners: with at least this probability another thread is drawn."""
 
-Level: TypeAlias = dict[Cut, dict[tuple[ThreadId, int], list[float]]]
-"""How probable it is to come to some cuts, by the thread that ran last and the number of preemptions."""
+NEVER: Final = (0.0,) * len(MANNERS)
 
+_Before: TypeAlias = tuple[ThreadId, int]
+"""The thread that ran last before a cut, and the number of preemptions."""
 
 VAGUE: Final = 0.3
 """The standard error, as a share of the mean, from which on nothing is told."""
@@ -113,7 +115,7 @@ class _Draw(Draw):
     def sample(self, run: Run, pace: Callable[[], None]) -> float | None:
         return 0.0 if class_of(self.trace) in self._seen else super().sample(run, pace)
 
-    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder:
+    def order(self, run: Run, most: int, pace: Callable[[], None]) -> PartialOrder[Any]:
         return _Order(self._most, self, run.blocked, most, pace)
 
 
@@ -122,7 +124,7 @@ def _can_go_on(pending: Pending) -> bool:
     return pending.operation.rule is None or pending.operation.enabled(pending.states)
 
 
-class _Order(PartialOrder):
+class _Order(PartialOrder[_Before]):
     """The order of a run that has at most `bound` preemptions."""
 
     def __init__(
@@ -136,37 +138,23 @@ class _Order(PartialOrder):
         super().__init__(draw, blocked, most, pace)
         self._bound = bound
 
-    def inverse_probability(self) -> float | None:
-        level: Level = {(0,) * len(self.events): {(NOBODY, 0): [1.0] * len(MANNERS)}}
-        for _ in range(self.length):
-            level = self._after(level)
-            if not level:
-                return None
-        whole = sum(sum(probabilities) for by_last in level.values() for probabilities in by_last.values())
-        return len(MANNERS) / max(whole, LEAST)
+    def first(self) -> Probable[_Before]:
+        return {(NOBODY, 0): (1.0,) * len(MANNERS)}
 
-    def _after(self, level: Level) -> Level:
-        """Return the cuts with one more event; none if there are too many."""
-        after: Level = {}
-        for cut, by_last in level.items():
-            self.pace()
-            self.looks += len(cut)
-            if self.looks > self.most:
-                return {}
-            enabled = self.enabled_at(cut)
-            left = self.known.left_of_all(cut)
-            for (last, preemptions), here in by_last.items():
-                for thread, shares in self._shares(cut, enabled, last, left, self._bound - preemptions):
-                    index, needs = cut[thread], self.needs[thread]
-                    if index == len(needs) or not all(map(int.__ge__, cut, needs[index])):
-                        continue
-                    operation = self.events[thread][index]
-                    costs = last in enabled and thread != last and not operation.barrier
-                    then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
-                    probabilities = then.setdefault((thread, preemptions + costs), [0.0] * len(MANNERS))
-                    for manner, share in enumerate(shares):
-                        probabilities[manner] += here[manner] * share / operation.alternatives
-        return after
+    def extend(self, cut: Cut, probable: Probable[_Before], after: Level[_Before]) -> None:
+        enabled = self.enabled_at(cut)
+        left = self.known.left_of_all(cut)
+        for (last, preemptions), here in probable.items():
+            for thread, shares in self._shares(cut, enabled, last, left, self._bound - preemptions):
+                if not self.is_next(thread, cut):
+                    continue
+                index = cut[thread]
+                operation = self.events[thread][index]
+                costs = last in enabled and thread != last and not operation.barrier
+                then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
+                key = thread, preemptions + costs
+                before, many = then.get(key, NEVER), operation.alternatives
+                then[key] = [p + h * share / many for p, h, share in zip(before, here, shares, strict=True)]
 
     def _shares(
         self, cut: Cut, enabled: Sequence[ThreadId], last: ThreadId, left: int, budget: int

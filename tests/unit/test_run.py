@@ -57,7 +57,7 @@ def test_the_greenlets_of_a_search_end_with_it(tmp_path: Path) -> None:
         return sum(type(obj) is greenlet for obj in gc.get_objects())
 
     before = alive()
-    assert [alive() for _ in range(3)] == [before] * 3
+    assert max([alive() for _ in range(3)]) <= before  # those of earlier tests may end meanwhile
 
 
 def test_caches_do_not_keep_the_classes_of_earlier_programs() -> None:

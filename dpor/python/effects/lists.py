@@ -12,9 +12,10 @@ run of the search changes are left out (see `accesses`).
 
 from __future__ import annotations
 
+import gc
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
@@ -408,4 +409,10 @@ ENTRIES: Final[dict[str, Entry]] = {
     **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
 }
 
-register_container_type(list, ENTRIES, list.__iter__, reads_all, writes_structure, step=reads_item)
+
+def _contents(items: Any) -> Iterable[Any]:
+    """(To iterate over a list that C keeps for itself may crash: that of a parser of XML has empty places.)"""
+    return reversed(gc.get_referents(items)) if type(items) is list else list.__iter__(items)
+
+
+register_container_type(list, ENTRIES, _contents, reads_all, writes_structure, step=reads_item)

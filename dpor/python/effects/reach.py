@@ -181,8 +181,7 @@ def writes(values: Iterable[Any], touched: Touched) -> bool:
         if container_type is not None:
             if shared is not None:
                 touched.add(container_type.writes_all(shared))
-            # (To iterate over a list that C keeps for itself may crash: that of a parser of XML has empty places.)
-            stack.extend(gc.get_referents(value) if kind is list else container_type.contents(value))
+            stack.extend(container_type.contents(value))
         elif kind in views:
             stack.append(views[kind](value))
         elif shared is not None:
