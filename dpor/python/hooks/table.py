@@ -11,6 +11,7 @@ from dpor.python.hooks.exceptions import raises
 from dpor.python.kernel.assumptions import DYING
 from dpor.python.kernel.depth import DEEP, with_room
 from dpor.python.sharing.code_of_types import base
+from dpor.python.sharing.shared_objects import made_class
 
 
 def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
         ".getsuper": special.of_super,
         ".raises": raises,
         ".base": base,
+        ".made": made_class,
         **attributes.attribute_hooks(facts),
         **attributes.global_hooks(module),
     }

@@ -45,6 +45,9 @@ _CONSTANT: Final = ModuleRow(
 reaches nothing shared needs no instrumentation, and when they are instrumented, they need not be executed again before
 each run. The harmless ones pass on what they are given; what they call performs its own operations."""
 
+CHANGING: Final = {"weakref": ("finalize",)}
+"""The globals of constant modules that do change: `finalize` has a registry of what is still to be called."""
+
 _BENEATH: Final = ModuleRow("greenlet logging typing", "dpor")
 """What runs programs, or, like logging, is watched as a whole (`dropins/logs.py`)."""
 

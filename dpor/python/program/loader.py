@@ -40,6 +40,7 @@ from dpor.python.program.library_parts import LibraryParts
 from dpor.python.program.program_module import ProgramModule, instrumented_code
 from dpor.python.program.sides import Sides
 from dpor.python.sharing import host_fields, shared_objects
+from dpor.python.sharing.sharing_state import sharing
 
 if TYPE_CHECKING:
     from dpor.python.program.host import HostState
@@ -533,4 +534,6 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
                 raise
             module.__dict__.update(process_locks.REPLACED.get(self._name, {}))
             self._loader.share_exceptions(self._name, module)
+        if sharing.roots_published:  # else it is among the roots
+            shared_objects.made(lambda: [root for _, root in loaded.roots(self._name, run.dirty)])
         self._loader.yield_before_binding(self._name)

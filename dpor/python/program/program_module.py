@@ -12,10 +12,11 @@ from typing import Any
 
 from dpor.core.errors import Unsupported
 from dpor.python.kernel.classes import is_a
-from dpor.python.kernel.library import CONSTANT
+from dpor.python.kernel.library import CHANGING, CONSTANT
 from dpor.python.program import changing_globals, import_once
 from dpor.python.rewrite import instrument
 from dpor.python.rewrite.cache import cached, source_of
+from dpor.python.sharing import children
 
 
 class ProgramModule:
@@ -32,7 +33,7 @@ class ProgramModule:
         self.file = Path(path).resolve()
         self.code: types.CodeType | None = None
         self.first: dict[str, Any] = {}
-        self.changing: tuple[str, ...] | None = ()
+        self.changing: tuple[str, ...] | None = CHANGING.get(module.__name__, ())
         self.import_once = True
         if module.__name__.partition(".")[0] not in CONSTANT:
             self.changing, self.import_once = _read(source, path)
@@ -49,10 +50,7 @@ class ProgramModule:
         begins with `name`, the module's."""
         for key, value in self.globals(of_all):
             if is_a(value, type):
-                if value.__module__ == name:
-                    for attribute, held in value.__dict__.items():
-                        if not attribute.startswith("__"):
-                            yield (name, key, attribute), _unwrapped(held)
+                yield from _in_class(value, name, key)
             else:
                 yield (name, key), value
 
@@ -102,5 +100,11 @@ def _read(source: str, path: str) -> tuple[tuple[str, ...] | None, bool]:
     return cached(read, "facts", source_of(import_once.__file__, changing_globals.__file__), source)
 
 
-def _unwrapped(held: Any) -> Any:
-    return held.__func__ if is_a(held, (staticmethod, classmethod)) else held
+def _in_class(kind: type, module: str, *path: str) -> Iterator[tuple[Any, Any]]:
+    """Yield what the attributes of a class of the module refer to, and those of the classes in it."""
+    if kind.__module__ == module:
+        for name, held in children.of_class(kind):
+            if not is_a(held, type):
+                yield (module, *path, name), held
+            elif held.__qualname__ == f"{kind.__qualname__}.{name}":
+                yield from _in_class(held, module, *path, name)

@@ -73,7 +73,7 @@ def is_stored_specially(attribute: str) -> bool:
 HOOK_NAMES: frozenset[str] = frozenset(
     [
         *(".attr", ".meth", ".call", ".meth_after", ".call_after", ".setattr", ".delattr"),
-        *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".base"),
+        *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".base", ".made"),
         *(".getitem", ".setitem", ".delitem", ".slice"),
         *BINARY.values(),
         *INPLACE.values(),

@@ -344,6 +344,8 @@ class StatementRewriter(BindingRewriter):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Statements:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        if self.frame.scope.kind is not ScopeKind.MODULE:
+            node.decorator_list.append(self.hook(".made", node))
         if getattr(node, "type_params", None):
             with self.inside(node, ScopeKind.TYPES):
                 kept = self._class(node)

@@ -82,6 +82,15 @@ def children(obj: Any, kind: type) -> list[Any]:
     return (finders.get(kind) or finder_of(kind))(obj, kind)
 
 
+def of_class(kind: type) -> list[tuple[str, Any]]:
+    """List the names and values of the class's own attributes, apart from special ones."""
+    return [
+        (name, held.__func__ if isinstance(held, (staticmethod, classmethod)) else held)
+        for name, held in kind.__dict__.items()
+        if not name.startswith("__")
+    ]
+
+
 def described(obj: Any) -> str:
     """Describe an object, without calling code of the program, in a way that is the same in every run."""
     kind = type(obj)

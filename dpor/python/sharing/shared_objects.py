@@ -21,7 +21,7 @@ import sys
 import types
 import weakref
 from _weakref import getweakrefcount, getweakrefs
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
 from dpor.python.kernel import assumptions, opaque_code
@@ -320,6 +320,18 @@ def run_name(obj: Any) -> tuple[Any, ...] | None:
 # ---------------------------------------------------------------------- publishing
 
 
+def made_class(kind: type) -> type:
+    """Called with a class that a function has made, or the body of a class, before its decorators are called."""
+    alive = weakref.ref(kind)
+
+    def values() -> list[Any]:
+        found = alive()
+        return [] if found is None else [value for _, value in children.of_class(found)]
+
+    made(values)
+    return kind
+
+
 def publish(value: Any) -> None:
     """Share the value and all that is reachable from it: a reference is about to be stored where another thread can
     reach it."""
@@ -346,8 +358,22 @@ def publish_roots(thread_object: Any) -> None:
         else:
             for name, value in sharing.roots():
                 _publish(value, name)
+    for values in sharing.made:
+        for value in values():
+            _publish(value)
+    sharing.made.clear()
     orders.note_several_threads()
     _publish(thread_object)
+
+
+def made(values: Callable[[], Iterable[Any]]) -> None:
+    """Share what a class or module holds that a thread has made, now or when there are several threads. (They are
+    shared when it is made, though perhaps no other thread can reach it: nobody publishes the class of an object.)"""
+    if run.multi:
+        for value in values():
+            _publish(value)
+    else:
+        sharing.made.append(values)
 
 
 def share(obj: Any, root: Hashable) -> None:

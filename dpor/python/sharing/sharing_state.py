@@ -63,6 +63,7 @@ class SharingState:
                      has shared or touched a generator
     asked            by `id`: weak references to objects that are not shared and for which one was asked while several
                      threads existed. Empty in searches in which objects die
+    made             functions that give what is held by classes and modules that the only thread has made
     order            the number of the permutation in which this run iterates over sets
     largest_set      the size of the largest set that the run has iterated over
     """
@@ -77,6 +78,7 @@ class SharingState:
         "given",
         "kept",
         "largest_set",
+        "made",
         "order",
         "owned",
         "owned_weakly",
@@ -99,6 +101,7 @@ class SharingState:
         self.owned_weakly: Final[dict[int, weakref.ref[Any]]] = {}
         self.asked: Final[dict[int, weakref.ref[Any]]] = {}
         self.given: Final[list[dict[str, Any]]] = []
+        self.made: Final[list[Callable[[], Iterable[Any]]]] = []
         self.roots: Roots = tuple
         self.roots_published = self.were_any = False
         self.always: Published | None = None
@@ -111,6 +114,7 @@ class SharingState:
         self.exposed.clear()
         self.given.clear()
         self.asked.clear()
+        self.made.clear()
         self.roots = roots
         self.order: int | None = None
         self.largest_set = 0
