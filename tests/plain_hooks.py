@@ -81,6 +81,7 @@ PLAIN: dict[str, Any] = {
             ".getsuper",
             ".raises",
             ".base",
+            ".made",
         ),
         same,
     ),

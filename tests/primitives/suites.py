@@ -73,7 +73,7 @@ EXCLUDED = [
     Excluded("test_threading", "ThreadTests.test_tstate_lock", INTERNALS, until=(3, 12)),
     Excluded("test_threading_local", "*ThreadLocalTest.test_local_refs", LIFETIMES),
     Excluded("test_threading_local", "PyThreadingLocalTest.test_local_refs", LIFETIMES),
-    Excluded("test_threading_local", "_threading_local", DOCTEST),
+    Excluded("test_threading_local", "_threading_local", DOCTEST, until=(3, 13)),
     Excluded("test_concurrent_futures.test_as_completed", "ProcessPool*", PROCESSES),
     Excluded("test_concurrent_futures.test_init", "ProcessPool*", PROCESSES),
     Excluded("test_concurrent_futures.test_init", "FailingInitializerResourcesTest.*", PROCESSES),

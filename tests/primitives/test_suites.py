@@ -57,6 +57,7 @@ def skip_if_missing(suite: str) -> None:
 
 def test_locks_and_barriers() -> None:
     """A part of the suites, for every run of our tests."""
+    skip_if_missing("test_threading")
     found = results("test_threading", "--only=[BR]*Tests*", "--schedules=2")
     assert failed(found) == {}
     assert len(found) > 20
@@ -73,6 +74,7 @@ def test_suite(suite: str) -> None:
 
 @pytest.mark.parametrize("suite", ["test_thread", "test_threading", "test_threading_local"])
 def test_every_pattern_matches(suite: str) -> None:
+    skip_if_missing(suite)
     names = run(suite, "--list")
     assert [pattern for pattern in excluded(suite) if not any(fnmatch(name, pattern) for name in names)] == []
 

@@ -36,8 +36,8 @@ def library() -> list[Path]:
 
 
 def test_a_sample_of_the_library_compiles() -> None:
-    sample = library()[::40]
-    assert len(sample) > 20
+    files = library()
+    sample = files[:: len(files) // 40]
     assert refused(sample) == []
 
 

@@ -52,7 +52,7 @@ def test_programs_use_the_whole_language() -> None:
         if compiles(source):
             used |= {type(node) for node in ast.walk(ast.parse(source))}
     old = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "_ast_Ellipsis"}
-    later = {"TypeAlias", "TryStar"}
+    later = {"TypeAlias", "TryStar", "TemplateStr", "Interpolation"}
     for name, kind in vars(ast).items():
         if (
             isinstance(kind, type)

@@ -12,20 +12,20 @@ _A_HOOK = ".attr"
 
 
 def release(names: dict[str, Any]) -> None:
-    """Release what the globals of a module of the program hold, apart from its hooks."""
-    for name in [name for name in names if not name.startswith(".") and name != "__builtins__"]:
-        del names[name]
-
-
-def begin_again(names: dict[str, Any], first: dict[str, Any]) -> None:
-    """Give a module of the program its first globals, between runs. Finalisers of what it holds find nothing else
-    there."""
+    """Release what the globals of a module of the program hold, apart from its hooks: finalisers of that find nothing
+    else there."""
     report = sys.unraisablehook
     sys.unraisablehook = _silent(report)
     try:
-        release(names)
+        for name in [name for name in names if not name.startswith(".") and name != "__builtins__"]:
+            del names[name]
     finally:
         sys.unraisablehook = report
+
+
+def begin_again(names: dict[str, Any], first: dict[str, Any]) -> None:
+    """Give a module of the program its first globals, between runs."""
+    release(names)
     names.clear()
     names.update(first)
 

@@ -8,6 +8,7 @@ ours stands between caller and callee.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -201,6 +202,8 @@ class ExpressionRewriter:
 
     def _attribute(self, node: ast.Attribute, hook: str) -> ast.expr:
         value = self.visit(node.value)
+        if sys.version_info >= (3, 14) and is_super_call(value):
+            ast.copy_location(value, node)  # of which an error of `super()` tells there
         if hook == ".attr":
             if is_super_call(value):
                 hook = ".getsuper"

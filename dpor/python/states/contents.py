@@ -313,8 +313,9 @@ def _slice(heap: Heap, obj: Any) -> None:
 
 def _module(heap: Heap, obj: Any) -> None:
     names = obj.__dict__
-    heap.out.append(obj.__name__)
-    if ".call" not in names and sys.modules.get(obj.__name__) is not obj:  # the program has made it
+    name = names.get("__name__")  # which the program may have deleted
+    heap.out.append(name if type(name) is str else None)
+    if ".call" not in names and (type(name) is not str or sys.modules.get(name) is not obj):  # the program has made it
         heap.dict_of(obj, names)
 
 

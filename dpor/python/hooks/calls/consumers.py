@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from sys import getrefcount
@@ -133,6 +134,8 @@ _ORDERLESS: Final = (sorted, sum, min, max, any, all)
 """Functions whose result does not depend on the order of the items, except among items that compare equal."""
 _SNAPSHOTS: Final = (sorted, list, tuple)
 """Functions that copy all items before they call any method of them."""
+_ASK_LENGTH: Final = (sorted, list, tuple) if sys.version_info < (3, 14) else (sorted, list)
+"""Those of them that ask the iterable for its length first."""
 
 
 def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -145,7 +148,7 @@ def _call_with(function: Any, items: Any, rest: list[Any], kwargs: dict[str, Any
         if not rest and not kwargs:
             return _decides(items, function is any)
     elif function in _SNAPSHOTS or function is collections.deque or function.__name__ == "join":
-        if function in _SNAPSHOTS and has_length_in_python(type(items)):
+        if function in _ASK_LENGTH and has_length_in_python(type(items)):
             operator.length_hint(items)
         items = [item for item in items]  # noqa: C416 (as a comprehension, which has a Python frame)
     elif function in _HARMLESS and not rest:
