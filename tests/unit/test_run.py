@@ -1,6 +1,8 @@
 """The state of the run: nothing of it is left in the next one, and nothing of a search when it is over."""
 
 import gc
+import subprocess
+import sys
 from pathlib import Path
 
 from greenlet import greenlet
@@ -70,3 +72,12 @@ def test_caches_do_not_keep_the_classes_of_earlier_programs() -> None:
     forget_programs()
     assert Local not in code_of_types._known
     assert {CurrentRun, int} <= code_of_types._known.keys()
+
+
+def test_greenlets_that_wait_end_without_a_profile_function(tmp_path: Path) -> None:
+    """Python 3.15 crashed when one ended that had been waiting before the interpreter was told to tell of calls, as it
+    is in some runs of each search."""
+    (tmp_path / "program.py").write_text(RESTARTED)
+    several = f"import dpor\nfor _ in range(10):\n    dpor.check('{tmp_path}/program.py::scenario')\nprint('done')\n"
+    done = subprocess.run([sys.executable, "-c", several], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]

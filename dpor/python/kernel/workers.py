@@ -40,12 +40,24 @@ class Workers:
         traced, self._traced = self._traced, sys.gettrace() is not None or sys.getprofile() is not None
         if hub is not self._hub or traced or self._traced:
             self._hub = hub
-            self._idle.clear()
+            self.end()
             self.base = _depth()
         for _ in range(min(max(number, FEW), MOST_IDLE) - len(self._idle)):
             worker = greenlet(_work, hub)
             worker.switch(weakref.ref(self), self._live)
             self._idle.append(worker)
+
+    def end(self) -> None:
+        """End those that are idle. (Python 3.15 crashes if a trace or profile function was set while they waited, and
+        is still there when they end.)"""
+        trace, profile = sys.gettrace(), sys.getprofile()
+        if trace is not None or profile is not None:
+            sys.settrace(None)
+            sys.setprofile(None)
+        self._idle.clear()
+        if trace is not None or profile is not None:
+            sys.settrace(trace)
+            sys.setprofile(profile)
 
     def begin(self, thread: ModelThread, body: Callable[[], None]) -> None:
         """Start the thread in an idle greenlet, or in a new one, and switch to it."""

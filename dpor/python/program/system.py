@@ -163,6 +163,7 @@ class PythonSystem:
         """Release all that the program has left; it will not be run again."""
         self._stdlib.forget()
         self._loader.clear()
+        self._search.workers.end()
 
     # ------------------------------------------------------------------ loading
 
