@@ -329,10 +329,16 @@ class _Modules:
             return self._executed[name]
         lock = self._loading[name] = Loading(me)
         module = self._executed[name] = _module(name, __builtins__=self.program_builtins)
+        known = sys.modules.get(name)
+        sys.modules[name] = module  # where an enum looks for the module of its class
         try:
             exec(_library_code(name), vars(module))
         finally:
             lock.held = False
+            if known is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = known
         return module
 
     def _futures(self, inner: bool) -> types.ModuleType:
