@@ -8,10 +8,13 @@ from pathlib import Path
 from greenlet import greenlet
 
 import dpor
+from dpor.core.errors import AssumptionBroken
+from dpor.core.operations import Operation
 from dpor.core.system import STOP, Trace
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.run import CurrentRun
 from dpor.python.kernel.type_caches import forget_programs
+from dpor.python.program.system import PythonSystem
 from dpor.python.sharing import code_of_types
 from dpor.python.sharing.code_of_types import code_of
 
@@ -81,3 +84,22 @@ def test_greenlets_that_wait_end_without_a_profile_function(tmp_path: Path) -> N
     several = f"import dpor\nfor _ in range(10):\n    dpor.check('{tmp_path}/program.py::scenario')\nprint('done')\n"
     done = subprocess.run([sys.executable, "-c", several], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+def test_programs_that_run_in_turns_have_their_own_operations(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(RESTARTED)
+    systems = [PythonSystem(f"{tmp_path}/program.py::scenario") for _ in range(2)]
+
+    def operations(system: PythonSystem) -> list[Operation]:
+        while True:
+            try:
+                system.run(trace := Trace(), lambda enabled: (enabled & -enabled).bit_length() - 1)
+                return trace.operations
+            except AssumptionBroken:
+                pass
+
+    for system in systems:
+        operations(system)
+    first, second, third = operations(systems[0]), operations(systems[1]), operations(systems[0])
+    assert first == third
+    assert not {*first} & {*second}

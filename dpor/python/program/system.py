@@ -209,8 +209,7 @@ class PythonSystem:
         self._begun = self._runs
         self.initial_state.forget(self._search.facts)
         self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__, OUTERMOST])
-        shared_objects.forget()
-        attributes.forget_types()
+        _forget_operations()
 
     # ------------------------------------------------------------------ running
 
@@ -224,6 +223,8 @@ class PythonSystem:
             run.forget()
             specifying.forget()
             self._stdlib.forget()
+            if run.operations is not self._search.operations:  # another program has run meanwhile
+                _forget_operations()
             if not trace.threads:
                 self._renew_facts()
             shared_objects.begin_run(self._roots)
@@ -621,6 +622,12 @@ def _report(error: BaseException) -> None:
 
 def _thawed(fact: Any) -> object:
     return tuple(_thawed(part) for part in fact) if isinstance(fact, list) else fact
+
+
+def _forget_operations() -> None:
+    """Forget the operations that are cached with shared objects and types: they are of one search."""
+    shared_objects.forget()
+    attributes.forget_types()
 
 
 def _first_enabled(enabled: int) -> int:
