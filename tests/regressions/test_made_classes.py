@@ -106,3 +106,34 @@ def test_no_container_of_a_class_is_reached_unseen(
     report = dpor.check(f"{tmp_path}/program.py::{target}", strategy="optimal")
     assert (report.verdict, report.executions) == ("pass", executions), report.reasons
     assert "unseen" not in str(report.restarts)
+
+
+UNUSUAL = """
+import threading
+
+class Meta(type):
+    def __getattribute__(cls, name):
+        looked.append(name)
+        return super().__getattribute__(name)
+
+looked = []
+
+def scenario():
+    def work():
+        class Number(metaclass=lambda name, bases, names: 5):
+            items = []
+        class Watched(metaclass=Meta):
+            items = []
+        assert Number == 5
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not looked
+"""
+
+
+def test_no_code_of_the_program_runs_for_it(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(UNUSUAL)
+    assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"

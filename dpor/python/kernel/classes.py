@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, Final
@@ -55,6 +56,8 @@ def _module_in_c(kind: type) -> str:
 
 
 _MODULE: Final = type.__dict__["__module__"].__get__
+attributes_of_class: Final[Callable[[type], Mapping[str, Any]]] = type.__dict__["__dict__"].__get__
+"""Return the `__dict__` of a class, though its metaclass may have a `__getattribute__` of its own."""
 _SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
 _BUILT_IN: Final = frozenset(kind for kind in (*vars(builtins).values(), *vars(types).values()) if type(kind) is type)
 _HEAP_TYPE: Final = 1 << 9

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from dpor.python.kernel.assumptions import Following, about
+from dpor.python.kernel.classes import attributes_of_class, is_a
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
@@ -85,8 +86,8 @@ def children(obj: Any, kind: type) -> list[Any]:
 def of_class(kind: type) -> list[tuple[str, Any]]:
     """List the names and values of the class's own attributes, apart from special ones."""
     return [
-        (name, held.__func__ if isinstance(held, (staticmethod, classmethod)) else held)
-        for name, held in kind.__dict__.items()
+        (name, held.__func__ if is_a(held, (staticmethod, classmethod)) else held)
+        for name, held in attributes_of_class(kind).items()
         if not name.startswith("__")
     ]
 

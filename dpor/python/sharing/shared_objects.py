@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from dpor.python.kernel import assumptions, opaque_code
 from dpor.python.kernel.assumptions import DYING, Following, about
-from dpor.python.kernel.classes import module_of_class, namespace_of
+from dpor.python.kernel.classes import is_a, module_of_class, namespace_of
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
@@ -320,8 +320,10 @@ def run_name(obj: Any) -> tuple[Any, ...] | None:
 # ---------------------------------------------------------------------- publishing
 
 
-def made_class(kind: type) -> type:
-    """Called with a class that a function has made, or the body of a class, before its decorators are called."""
+def made_class(kind: Any) -> Any:
+    """Called with what a class statement in a function or a class has made, before its decorators are called."""
+    if not is_a(kind, type):  # a metaclass may be any function
+        return kind
     alive = weakref.ref(kind)
 
     def values() -> list[Any]:
