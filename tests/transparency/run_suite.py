@@ -45,7 +45,7 @@ class InstrumentingLoader(importlib.machinery.SourceFileLoader):
     def set_data(self, path: str, data: bytes, *, _mode: int = 0o666) -> None:
         pass
 
-    def source_to_code(self, data, path, *, _optimization: int = -1):  # type: ignore[no-untyped-def, override]
+    def source_to_code(self, data, path, *_, _optimization: int = -1):  # type: ignore[no-untyped-def, override]
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         source = data.decode(encoding)
         return instrument(source, path, visible_globals=self.visible(source))

@@ -62,6 +62,9 @@ NATURAL = {
 }
 """Nodes that are left as they are, by reason."""
 
+_INLINED_SINCE = {"all": (3, 14), "any": (3, 14), "tuple": (3, 14), "list": (3, 15), "set": (3, 15)}
+"""Built-in functions for which the compiler makes a loop over a generator expression, and since which Python."""
+
 
 class Frame:
     """The state of the rewriter in the current scope.
@@ -227,7 +230,17 @@ class ExpressionRewriter:
         if makes_type:
             node.args[2] = self.call(".unpackmap", node.args[2], node.args[2])
         self.keywords(node.keywords)
-        return node
+        if self._is_inlined(func, node):
+            ast.copy_location(node, func)
+        return self.call(".made", node, node) if makes_type else node
+
+    def _is_inlined(self, func: ast.expr, node: ast.Call) -> bool:
+        """True for `list(x for x in y)` and the like: the compiler makes a loop, and an error in it is told there."""
+        only = len(node.args) == 1 and not node.keywords and type(node.args[0]) is ast.GeneratorExp
+        if not only or type(func) is not ast.Name:
+            return False
+        since = _INLINED_SINCE.get(func.id)
+        return since is not None and sys.version_info >= since and self.scopes.is_builtin(func.id, self.frame.scope)
 
     def _makes_type(self, func: ast.expr, node: ast.Call) -> bool:
         """True for `type(name, bases, namespace)`."""

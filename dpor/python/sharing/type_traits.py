@@ -19,6 +19,7 @@ ATOMIC: Final[frozenset[type]] = frozenset(
     {
         int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice, type,
         types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.CodeType,
+        getattr(types, "LazyImportType", types.ModuleType),
         types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType,
         types.MemberDescriptorType, types.ClassMethodDescriptorType, property, staticmethod, re.Pattern, re.Match,
         classmethod, types.GenericAlias, types.UnionType, tuple, frozenset, types.FrameType, types.TracebackType,

@@ -319,6 +319,10 @@ def _module(heap: Heap, obj: Any) -> None:
         heap.dict_of(obj, names)
 
 
+def _lazy_import(heap: Heap, obj: Any) -> None:
+    heap.out.append(repr(obj))
+
+
 def _code(heap: Heap, obj: Any) -> None:
     heap.out.append(heap.layouts.number(obj))
 
@@ -447,6 +451,7 @@ EXACT: Final[dict[type, Content]] = {
     types.ClassMethodDescriptorType: _descriptor,
     types.GetSetDescriptorType: _descriptor,
     types.MemberDescriptorType: _descriptor,
+    getattr(types, "LazyImportType", types.ModuleType): _lazy_import,  # from Python 3.15 on
     types.ModuleType: _module,
     types.CodeType: _code,
     types.MappingProxyType: _view,
