@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from dpor.core.system import Trace
+from dpor.python.program.system import PythonSystem
 
 PROGRAM = """
 import threading
@@ -57,3 +63,35 @@ def test_finalisers_find_their_hooks_and_are_silent_at_the_end(tmp_path: Path) -
         [sys.executable, "-c", HOST.format(path=str(program))], capture_output=True, text=True, check=False, timeout=100
     )
     assert (done.stdout, done.stderr, done.returncode) == ("[0]\n", "", 0)
+
+
+CYCLE = """
+died = []
+
+class Cyclic:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        died.append(self)
+
+def scenario():
+    global kept
+    kept = Cyclic()
+"""
+
+
+def test_finalisers_are_silent_that_run_after_their_program_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(unraisable.exc_value))
+    (tmp_path / "program.py").write_text(CYCLE)
+    gc.disable()
+    try:
+        system = PythonSystem(f"{tmp_path}/program.py::scenario")
+        system.run(Trace(), lambda enabled: 0)
+        system.leave()
+        gc.collect()
+        assert reported == []
+    finally:
+        gc.enable()

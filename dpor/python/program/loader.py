@@ -415,6 +415,7 @@ class Loader:
         for loaded in self.modules.values():
             afterlife.release(loaded.module.__dict__)
             loaded.first.clear()
+        afterlife.be_silent_from_now_on()
 
     @property
     def is_constant(self) -> bool:

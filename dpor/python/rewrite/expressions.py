@@ -205,7 +205,7 @@ class ExpressionRewriter:
 
     def _attribute(self, node: ast.Attribute, hook: str) -> ast.expr:
         value = self.visit(node.value)
-        if sys.version_info >= (3, 14) and is_super_call(value):
+        if sys.version_info >= (3, 12) and is_super_call(value):
             ast.copy_location(value, node)  # of which an error of `super()` tells there
         if hook == ".attr":
             if is_super_call(value):
