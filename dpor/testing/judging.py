@@ -51,6 +51,10 @@ class TooLarge(DporError):
     """The program has too many interleavings or states to be judged."""
 
 
+class Incomplete(TooLarge):
+    """A run did something of which not every order is explored."""
+
+
 @attrs.define
 class Observed:
     """The results of a search.
@@ -112,7 +116,7 @@ def _explore(explorer: Explorer, classes: bool, runs: int, states: int) -> Obser
     seen = Observed()
     for run in explorer.explore():
         if run.incomplete:
-            raise TooLarge(run.incomplete[0])
+            raise Incomplete(run.incomplete[0])
         for finding in run.findings:
             seen.livelock |= finding.kind is Kind.LIVELOCK
             if finding.kind not in (Kind.DEADLOCK, Kind.LIVELOCK):
@@ -193,19 +197,25 @@ def _against(seen: Observed, reference: Observed) -> str:
 
 
 def wrong_with(
-    make: MakeExplorer, promises: Collection[str], system: System, known: Reference, every_access: bool = True
+    make: MakeExplorer,
+    promises: Collection[str],
+    system: System,
+    known: Reference,
+    every_access: bool = True,
+    lied_to: bool = False,
 ) -> str:
     """Return in a few words what an explorer does wrong on a program; "" if it does nothing wrong.
 
     promises   the promises that it must keep
     known      what it must see
     every_access   False if accesses whose order cannot matter are to be no events: then there are as many trace classes
+    lied_to   True if it gets facts that are wrong: its runs may be incomplete where those of the judges are not
     """
     try:
         classes = known.none is not None
         seen = explore(make, system, classes=classes, every_access=every_access, runs=ENDLESS, states=ENDLESS)
     except TooLarge as error:
-        return f"does not end: {error}"
+        return "" if lied_to and isinstance(error, Incomplete) else f"does not end: {error}"
     except Exception as error:
         return f"raises {type(error).__name__}: {error}"
     judge = known.none or known.full
@@ -263,7 +273,8 @@ def disagreement(
         if name in STATEFUL if known.full is None else name in STATELESS and known.none is None:
             continue
         own = _system_of(program, name, lies) if name in STATIC else system
-        if wrong := wrong_with(make, promises.get(name, ()), own, known, every_access):
+        lied_to = own is not system and lies is not None
+        if wrong := wrong_with(make, promises.get(name, ()), own, known, every_access, lied_to):
             return f"{name}: {wrong}"
     return ""
 
