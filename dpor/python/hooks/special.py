@@ -77,7 +77,9 @@ def watching(found: dict[str, Any]) -> dict[str, Any]:
     return {**watched, ".call": _call, ".call_after": _call, ".meth": _meth, ".meth_after": _meth}
 
 
-_UNWATCHED: Final = frozenset({".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand"})
+_UNWATCHED: Final = frozenset(
+    {".attr", ".getspecial", ".tick", ".gload", ".gstore", ".gdel", ".slice", ".operand", ".made"}
+)
 """Hooks that read the rules themselves, or find nothing by classes."""
 
 

@@ -114,16 +114,9 @@ PARTS: Final = {"_weakrefset": "weakref"}
 def package_of(name: str) -> str:
     """Return the package to instrument so that the code of this name (`module.function`) is instrumented.
 
-    >>> package_of("collections.Counter.update"), package_of("_weakrefset.WeakSet")
+    >>> package_of("collections.abc.Mapping.get"), package_of("_weakrefset.WeakSet")
     ('collections', 'weakref')
-
-    What is called `collections.abc` is in `_collections_abc`, which is never instrumented (see `dropins/mixins.py`):
-
-    >>> package_of("collections.abc.Mapping.get")
-    '_collections_abc'
     """
-    if name.startswith("collections.abc"):
-        return "_collections_abc"
     package = name.partition(".")[0]
     return PARTS.get(package, package)
 
