@@ -230,6 +230,7 @@ class Session:
             findings=(*results.failures, *map(course.as_seen, unexplained)),
             restarts=tuple(course.restarts),
             **results.for_report(options.explorer in STATEFUL),
+            threads=results.threads or not is_python(course.target),
             versions={
                 "dpor": VERSION,
                 "python": sys.version.split()[0],

@@ -145,6 +145,7 @@ class Report:
     outcomes    distinct results of complete runs
     outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
     visible     True if there was an operation other than starts, ends and joins of threads; else threads shared nothing
+    threads     True if there were several threads (for a target in Python)
     deadlocks   distinct deadlocked terminal states
     restarts    why the search began again, each time; the counts are those of the last search
     """
@@ -179,12 +180,18 @@ class Report:
     outcomes: int = 0
     outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     visible: bool = False
+    threads: bool = False
     deadlocks: int = 0
     seconds: float = 0.0
     peak_memory_bytes: int = 0
     findings: tuple[Failure, ...] = ()
     restarts: tuple[str, ...] = ()
     versions: Mapping[str, str] = attrs.field(factory=dict)
+
+    @property
+    def nothing_to_interleave(self) -> str:
+        """Why a pass in which nothing is `visible` rests on so little."""
+        return NOTHING_CHANGED if self.threads else ONE_THREAD
 
 
 def ended_by(report: Report, reason: str) -> Report:

@@ -13,7 +13,7 @@ from dpor.app.checking import Session
 from dpor.app.replaying import Replay
 from dpor.core.errors import BadTarget, DporError, UserError
 from dpor.core.outcome import Kind
-from dpor.core.results import NOTHING_CHANGED, NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
+from dpor.core.results import NOTHING_SHARED, ONE_THREAD, Failure, Report, Verdict
 from dpor.core.schedule import SavedSchedule
 from dpor.pytest.debugging import FAILED
 from dpor.pytest.logs import printed
@@ -77,7 +77,7 @@ def _check(item: pytest.Function) -> None:
     _write(item, report)
     vacuous = [reason for reason in report.reasons if reason in (NOTHING_SHARED, ONE_THREAD)]
     if vacuous or (report.verdict is Verdict.PASS and not report.visible):
-        reason = vacuous[0] if vacuous else NOTHING_CHANGED
+        reason = vacuous[0] if vacuous else report.nothing_to_interleave
         raise _error(item, f"{reason}. Does it start threads, and do they change something that they share?")
     item.user_properties.append((VERDICT, report.verdict.value))
     if report.verdict is Verdict.FAIL:

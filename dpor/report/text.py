@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpor.core.outcome import Kind
 from dpor.core.plural import plural
-from dpor.core.results import NOTHING_CHANGED, Branching, Failure, Report, Verdict
+from dpor.core.results import Branching, Failure, Report, Verdict
 from dpor.core.steps import Step
 from dpor.report.columns import STYLES, show_columns
 from dpor.report.folded import step_of
@@ -101,7 +101,7 @@ def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     counts = _counts(report)
     if report.verdict is Verdict.PASS:
         passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
-        return [passed] if report.visible else [passed, f"  but {NOTHING_CHANGED}"]
+        return [passed] if report.visible else [passed, f"  but {report.nothing_to_interleave}"]
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
             return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]

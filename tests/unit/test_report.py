@@ -141,7 +141,8 @@ def test_quiet_is_a_line_for_each_failure_and_the_verdict() -> None:
 def test_pass_and_inconclusive() -> None:
     passed = report(verdict=Verdict.PASS, exhaustive=True, reasons=(), findings=(), visible=True)
     assert text(passed) == "PASSED  counter.py::main: no interleaving fails.  3 executions, 0.03 s (optimal)\n"
-    assert "\n  but there was nothing to interleave" in text(attrs.evolve(passed, visible=False))
+    assert "\n  but there was nothing to interleave: only one thread" in text(attrs.evolve(passed, visible=False))
+    assert "\n  but there was nothing to interleave: no two" in text(attrs.evolve(passed, visible=False, threads=True))
     unsure = report(verdict=Verdict.INCONCLUSIVE, reasons=("--max-executions 3 reached", "another"), findings=())
     assert text(unsure).splitlines() == [
         "INCONCLUSIVE  counter.py::main: no failure, but not all was covered.  3 executions, 0.03 s (optimal)",
