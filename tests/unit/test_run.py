@@ -1,5 +1,6 @@
 """The state of the run: nothing of it is left in the next one, and nothing of a search when it is over."""
 
+import cProfile
 import gc
 import subprocess
 import sys
@@ -84,6 +85,12 @@ def test_greenlets_that_wait_end_without_a_profile_function(tmp_path: Path) -> N
     several = f"import dpor\nfor _ in range(10):\n    dpor.check('{tmp_path}/program.py::scenario')\nprint('done')\n"
     done = subprocess.run([sys.executable, "-c", several], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+def test_a_check_can_be_profiled(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(RESTARTED)
+    with cProfile.Profile():
+        assert dpor.check(f"{tmp_path}/program.py::scenario", all=True).verdict == "pass"
 
 
 def test_programs_that_run_in_turns_have_their_own_operations(tmp_path: Path) -> None:
