@@ -50,8 +50,8 @@ def _unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Programs are left when the test is over, as a check leaves its own. Else all would stay in memory, some 4 GB: the
-    next one remembers which classes there are."""
+    """Programs are left when the test is over, not only when the process ends. Else all would stay in memory, some
+    4 GB: the next one remembers which classes there are."""
     made: list[weakref.ref[PythonSystem]] = []
     init = PythonSystem.__init__
 
