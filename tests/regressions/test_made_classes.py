@@ -56,16 +56,6 @@ def in_a_thread():
             found[0].items.append(n)
     run(work)
 
-def by_a_call():
-    found = []
-    def work(n):
-        if n:
-            found.append(type("Local", (), {"items": []}))
-            found[0].items.append(n)
-        elif found:
-            found[0].items.append(n)
-    run(work)
-
 def imported_between():
     run(lambda n: None)
     import late
@@ -102,7 +92,6 @@ class Late:
         ("in_the_target", 4),
         ("in_a_class", 2),
         ("in_a_thread", 3),
-        ("by_a_call", 3),
         ("imported_between", 4),
         ("imported_by_threads", 16),
         ("finalised", 48),

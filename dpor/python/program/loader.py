@@ -131,8 +131,8 @@ class Loader:
 
     def lacks_hooks(self, module: str) -> bool:
         """While the program runs: True if the module is in Python and not instrumented, whether it could be or not."""
-        if module == "collections.abc":
-            return False  # the methods of its classes have instrumented copies (see `dropins/mixins.py`)
+        if module == "collections.abc" and sys.version_info >= (3, 14) and "collections" in self.modules:
+            return False  # it is no file of its own, and its methods have instrumented copies (`dropins/mixins.py`)
         file = namespace_of(sys.modules.get(module)).get("__file__")
         return module not in self.modules and str(file).endswith(_IN_PYTHON)
 

@@ -232,7 +232,7 @@ class ExpressionRewriter:
         self.keywords(node.keywords)
         if self._is_inlined(func, node):
             ast.copy_location(node, func)
-        return self.call(".made", node, node) if makes_type else node
+        return node
 
     def _is_inlined(self, func: ast.expr, node: ast.Call) -> bool:
         """True for `list(x for x in y)` and the like: the compiler makes a loop, and an error in it is told there."""
