@@ -71,9 +71,9 @@ def keeper(module: str) -> str | None:
     return None if not top or top in WITHOUT_STATE or top in WITH_ROWS or top in OF_OTHERS else top
 
 
-def written(module: object) -> Accesses:
+def written(module: str) -> Accesses:
     """Return the accesses by which a call of something unknown in this module writes the module's state."""
-    name = keeper(module) if isinstance(module, str) else None
+    name = keeper(module)
     if name is None:
         return ()
     part = f"what the module {name} keeps"

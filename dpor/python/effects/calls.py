@@ -195,11 +195,11 @@ def unknown(call: MethodCall) -> Any:
         if call.name not in _NOT_DEEP:
             yield_before_reading(call.name, (call.obj, *call.args), ANYTHING)
         return call.run()
-    touched = Touched(c_modules.written(_home(call).__module__))
+    touched = Touched(c_modules.written(module_of_class(_home(call))))
     touched.deeply(writes, (call.obj, *call.args, *call.kwargs.values()))
     if run.multi and any(type(value) is types.GeneratorType for value in call.args):
         incomplete(f"{call.name} consumes a generator: what it does with the items is not seen")
-    if run.multi and _home(call).__module__ == "sqlite3":
+    if run.multi and module_of_class(_home(call)) == "sqlite3":
         from dpor.python.effects import databases  # it imports `sqlite3`, as few programs do
 
         return databases.perform_call(call.obj, call.name, lambda: call.yield_before(touched), call.run)

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from dpor.python.effects.kinds import is_immutable, static
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, module_named_by, module_of_class
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.sharing import shared_objects, type_traits
 
@@ -91,7 +91,7 @@ def _of_other(key: Any, kind: type) -> Hashable:
 
 def _of_identity(key: Any, kind: type) -> Hashable:
     if is_a(key, enum.Enum):
-        return ("enum", kind.__module__, kind.__qualname__, key._name_)
+        return ("enum", module_of_class(kind), kind.__qualname__, key._name_)
     if is_a(key, SyncObject):
         return ("object", key.dpor_location)
     if is_a(key, types.ModuleType):
@@ -109,7 +109,7 @@ def _of_named(key: Any) -> Hashable:
     every run."""
     if is_a(key, types.BuiltinFunctionType) and not isinstance(key.__self__, types.ModuleType):
         return ANY_KEY
-    return ("named", key.__module__, key.__qualname__)
+    return ("named", module_named_by(key), key.__qualname__)
 
 
 def _plain(key: Any, base: type) -> Any:

@@ -104,7 +104,7 @@ def is_of_c(found: Any) -> bool:
     kind = type(found)
     if kind is types.GetSetDescriptorType or kind is types.MemberDescriptorType:
         return found.__name__ not in _OF_EVERY_CLASS and "__slots__" not in vars(found.__objclass__)
-    return kind is types.MethodDescriptorType or kind.__module__ == "_ctypes"
+    return kind is types.MethodDescriptorType or module_of_class(kind) == "_ctypes"
 
 
 _OF_EVERY_CLASS: Final = frozenset({"__dict__", "__weakref__"})

@@ -156,6 +156,17 @@ def watch(found: list[Kept]) -> None:
             _now.before[name] = one.get()
 
 
+def imported_again(names: Iterable[str]) -> None:
+    """Called when a run has imported modules again before it began: what is restored after it has the new ones."""
+    known = _now.before.get("sys.modules")
+    if known is not None:
+        _, modules = known
+        for name in names:
+            modules.pop(name, None)
+            if name in sys.modules:
+                modules[name] = sys.modules[name]
+
+
 def objects_named(module: str, name: str) -> tuple[Any, ...]:
     """Return the object, if the program names it."""
     return tuple(one.find() for one in _now.watched if one.module == module and one.name == name)

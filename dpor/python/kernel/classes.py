@@ -45,6 +45,17 @@ def module_of_class(kind: type) -> str:
     return _module_in_c(kind) if module == "builtins" and not kind.__flags__ & _HEAP_TYPE else module
 
 
+def module_named_by(function: Any) -> str:
+    """Return the name of the module that a function or a class says that it is from; "" if it says something else.
+    Functions in C of psutil have the module itself there."""
+    if is_a(function, type):
+        return module_of_class(function)
+    module = function.__module__
+    if type(module) is types.ModuleType:
+        module = namespace_of(module).get("__name__")
+    return module if type(module) is str else ""
+
+
 @cache
 def _module_in_c(kind: type) -> str:
     for name, module in [*sys.modules.items()] if kind not in _BUILT_IN else ():

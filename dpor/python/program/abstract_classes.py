@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import _abc  # type: ignore[import-not-found]
 import abc
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -47,16 +47,18 @@ class AbstractClasses:
             _abc._reset_caches(kind)
 
 
-def forget_registered(kinds: Collection[type]) -> None:
-    """Make all abstract classes forget that these were registered with them."""
-    gone = {id(kind) for kind in kinds}
+def forget_registered(is_gone: Callable[[type], bool]) -> None:
+    """Make all abstract classes forget that these were registered with them, and that they were asked about these."""
     for kind in _abstract_classes():
-        registered = [found for reference in _abc._get_dump(kind)[0] if (found := reference()) is not None]
-        if any(id(found) in gone for found in registered):
+        registry, positive, negative, _ = _abc._get_dump(kind)
+        if any(is_gone(asked) for reference in chain(positive, negative) if (asked := reference()) is not None):
+            _abc._reset_caches(kind)
+        registered = [found for reference in registry if (found := reference()) is not None]
+        if any(map(is_gone, registered)):
             _abc._reset_registry(kind)
             _abc._reset_caches(kind)
             for found in registered:
-                if id(found) not in gone:
+                if not is_gone(found):
                     _abc._abc_register(kind, found)
 
 

@@ -1,6 +1,7 @@
-"""What packages without hooks have stored in classes and modules of the library when they were imported.
+"""What packages without hooks have stored in classes and modules of the library, and in classes in C, when they were
+imported.
 
-Host and program share the library. When the program is imported again with other packages instrumented, its modules are
+Host and program share these. When the program is imported again with other packages instrumented, its modules are
 new ones, and the library must not go on to refer to the old: to a class that was registered with an abstract one, to
 `OrderedDict.__implemented__` of zope.interface, to a function that was patched into `socket`.
 """
@@ -12,10 +13,13 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, Final
+from weakref import ref
 
 from dpor.python.kernel.classes import derived_from, is_a, module_of_class, namespace_of
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import forget_registered
+from dpor.python.program.modules_in_c import is_in_c
+from dpor.python.sharing import host_fields
 
 _CAN_BE_CHANGED: Final = 1 << 9
 _CANNOT_BE_CHANGED: Final = 1 << 8
@@ -23,7 +27,8 @@ _CANNOT_BE_CHANGED: Final = 1 << 8
 
 
 class Library:
-    """The attributes of the library's classes and modules, as they were before a package without hooks was imported."""
+    """The attributes of the library's classes and modules, and of classes in C, as they were before a package without
+    hooks was imported, or when the module in C was loaded."""
 
     def __init__(self) -> None:
         classes = [
@@ -31,31 +36,50 @@ class Library:
         ]
         modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
         holders = chain(classes, (module for module in modules if type(module) is ModuleType))
+        self._earlier = {id(kind): ref(kind) for kind in derived_from(object)}
         self._before = {id(holder): (holder, {**vars(holder)}) for holder in holders}
+        for name in [*sys.modules]:
+            if is_in_c(name, sys.modules):
+                self.remember_classes(sys.modules[name])
+
+    def remember_classes(self, module: ModuleType) -> None:
+        """Remember the attributes of the classes of a module in C. It is in the process once, however often its package
+        is imported again. (A metaclass in C may let others store attributes although a flag says that nobody can.)"""
+        for kind in [*namespace_of(module).values()]:
+            if is_a(kind, type):
+                self._before.setdefault(id(kind), (kind, {**vars(kind)}))
 
     def restore(self, modules: Iterable[ModuleType]) -> None:
         """Undo what refers to these modules, their classes and functions."""
         gone = {id(module): namespace_of(module) for module in modules if is_a(module, ModuleType)}
         names = {namespace.get("__name__") for namespace in gone.values()}
         values = [value for namespace in gone.values() for value in namespace.values()]
-        kinds = [kind for kind in values if is_a(kind, type) and _module_of(kind) in names]
-        forget_registered(kinds)
-        is_gone = _refers_to({*gone}, {*map(id, gone.values())}, {*map(id, kinds)})
+        kinds = {id(kind) for kind in values if is_a(kind, type) and _module_of(kind) in names}
+
+        def is_gone_class(kind: type) -> bool:
+            """True also of those that a module no longer has, as it has been emptied. (The host has some of these
+            names, too.)"""
+            number = id(kind)
+            return number in kinds or (
+                _module_of(kind) in names
+                and number not in self._before
+                and not (number in self._earlier and self._earlier[number]() is kind)
+            )
+
+        forget_registered(is_gone_class)
+        is_gone = _refers_to({*gone}, {*map(id, gone.values())}, is_gone_class)
         for holder, before in self._before.values():
             changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]
             for name, value in changed:
                 if is_gone(value):
-                    if name in before:
-                        setattr(holder, name, before[name])
-                    else:
-                        delattr(holder, name)
+                    host_fields.store(holder, name, before.get(name, host_fields.ABSENT))
 
 
 def _module_of(kind: type) -> object:
     return type.__getattribute__(kind, "__module__")
 
 
-def _refers_to(modules: set[int], namespaces: set[int], kinds: set[int]) -> Callable[[Any], bool]:
+def _refers_to(modules: set[int], namespaces: set[int], is_gone_class: Callable[[type], bool]) -> Callable[[Any], bool]:
     """Return a function that is true of these modules, their functions and classes, and objects of these classes."""
 
     def refers(value: Any) -> bool:
@@ -65,7 +89,7 @@ def _refers_to(modules: set[int], namespaces: set[int], kinds: set[int]) -> Call
             value = value.fget
         if type(value) is FunctionType:
             return id(value.__globals__) in namespaces
-        return id(value) in modules or id(value) in kinds or id(type(value)) in kinds
+        return id(value) in modules or is_gone_class(value if is_a(value, type) else type(value))
 
     return refers
 

@@ -29,7 +29,7 @@ from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import writes_key
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a, namespace_of
+from dpor.python.kernel.classes import is_a, module_named_by, namespace_of
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, STDLIB
 from dpor.python.kernel.run import run
@@ -264,6 +264,10 @@ class Loader:
             self._found.add(name)
             opaque_code.demand(name, f"{name} is imported while several threads exist")
 
+    def note_in_c(self, module: types.ModuleType) -> None:
+        """Called when a module in C has been executed."""
+        self._sides.remember_in_c(module)
+
     def yield_before_entering(self, name: str) -> None:
         """Yield before a module is put into `sys.modules`, where other threads may look for it."""
         if run.multi:
@@ -376,7 +380,7 @@ class Loader:
         Modules of the library, which import none of the others, are included only if something at the top level of a
         module was `changed`."""
         names = [name for name in self.kept_modules() if changed or name.partition(".")[0] not in CONSTANT]
-        self._sides.drop_stale(names)
+        stale = self._sides.drop_stale(names)
         for name in [name for name in self._sides.program if self.is_made_by_program(name)]:
             sys.modules.pop(name, None)
         for name in names:
@@ -387,6 +391,8 @@ class Loader:
         for name in names:
             if name not in sys.modules:
                 importlib.import_module(name)
+        if stale:
+            process_state.imported_again(stale)
         module_locks.forget()
 
     def kept_modules(self) -> list[str]:
@@ -413,7 +419,8 @@ class Loader:
         return self._parts.executing(name, module) if of_library else nullcontext()
 
     def clear(self) -> None:
-        """Release all that the modules hold."""
+        """Release all that the modules hold, and make the library forget them: another program is checked next."""
+        self._sides.forget()
         for loaded in self.modules.values():
             afterlife.release(loaded.module.__dict__)
             loaded.first.clear()
@@ -457,8 +464,7 @@ def _home(value: Any) -> str:
     """Return the name of the module that an object comes from."""
     if is_a(value, types.ModuleType):
         return str(value.__name__)
-    kind = value if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
-    return str(kind.__module__)
+    return module_named_by(value if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value))
 
 
 def _storing_late(store: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
@@ -487,9 +493,24 @@ class _Finder:
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader.border.is_inside(name, spec.origin):
             self._loader.note_without_hooks(name, spec)
-            return None
+            if spec is None or type(spec.loader) is not importlib.machinery.ExtensionFileLoader:
+                return None
+            spec.loader = _LoaderOfC(self._loader, name, spec.loader.path)
+            return spec
         spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
         return spec
+
+
+class _LoaderOfC(importlib.machinery.ExtensionFileLoader):
+    """Loads a module in C, and has the attributes of its classes remembered."""
+
+    def __init__(self, loader: Loader, name: str, path: str) -> None:
+        super().__init__(name, path)
+        self._loader = loader
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        super().exec_module(module)
+        self._loader.note_in_c(module)
 
 
 class _InstrumentingLoader(importlib.machinery.SourceFileLoader):

@@ -9,11 +9,11 @@ uses.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection, Iterable, Set
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import module_of_class, namespace_of
+from dpor.python.kernel.classes import module_named_by, module_of_class, namespace_of
 from dpor.python.kernel.library import STDLIB, serves_both_sides
 from dpor.python.program.leftovers import Library
 from dpor.python.program.modules_in_c import ModulesInC, is_in_c, within
@@ -45,7 +45,8 @@ class Sides:
         self._in_c: Final = ModulesInC()
 
     def forget(self) -> None:
-        """Forget the program's modules: it will be imported again, because what is instrumented has changed."""
+        """Forget the program's modules: it will be imported again, because what is instrumented has changed, or it has
+        been left."""
         if self._library is not None:
             self._library.restore(self.program.values())
         self.program.clear()
@@ -56,6 +57,11 @@ class Sides:
         """Called before the program imports a module without hooks."""
         if self._library is None and not serves_both_sides(name):
             self._library = Library()
+
+    def remember_in_c(self, module: ModuleType) -> None:
+        """Called when a module in C has just been loaded for the program."""
+        if self._library is not None:
+            self._library.remember_classes(module)
 
     def settle(self) -> None:
         """Called when the program is loaded: these modules stay."""
@@ -88,10 +94,10 @@ class Sides:
             if module is not None and holder is not None and namespace_of(holder).get(part) is module:
                 del namespace_of(holder)[part]
 
-    def drop_stale(self, again: Collection[str]) -> None:
+    def drop_stale(self, again: Collection[str]) -> Set[str]:
         """When a run begins: remove the packages without hooks that have functions, classes or objects of modules that
         are about to be executed `again`, so that they are imported again with these and do not mix up old and new.
-        Packages of which parts are in C stay, because these parts exist only once."""
+        Return their names. (Parts in C exist only once.)"""
         again, known = frozenset(again), frozenset(self.program)
         if self._stale[:2] != (again, known):
             self._stale = again, known, self._find_stale(again), within(again, known - again, self.program)
@@ -99,29 +105,26 @@ class Sides:
         if going:
             self.hide_host()  # before the names are free for other modules
             if self._library is not None:
-                self._library.restore(self.program[name] for name in going)
+                current = going | (again & known)  # the last run may have imported some again, and then broken off
+                self._library.restore(sys.modules.get(name, self.program[name]) for name in current)
         for name in going | in_c:
             sys.modules.pop(name, None)
+        return going
 
     def _find_stale(self, again: Set[str]) -> Set[str]:
         packages: dict[str, list[str]] = {}
         for name in self.program:
             if not self._is_instrumented(name):
                 packages.setdefault(name.partition(".")[0], []).append(name)
-        packages = {
-            package: names
-            for package, names in packages.items()
-            if not any(is_in_c(name, self.program) for name in names)
-        }
         going: set[str] = set()
         found = {name for name in again if name.partition(".")[0] not in STDLIB}
         while found:
+            held = _changeable(self.program[name] for name in found & self.program.keys())
             found = {
                 name
                 for names in packages.values()
                 if going.isdisjoint(names)
-                # A module that is executed again is the same module.
-                if any(_has_anything_of(self.program[name], found, with_modules=bool(going)) for name in names)
+                if any(_has_anything_of(self.program[name], found, held) for name in names)
                 for name in names
             }
             going |= found
@@ -196,15 +199,18 @@ class Sides:
         return str(file).endswith((".py", ".pyc")) or ("." in name and is_in_c(name, sys.modules))
 
 
-def _has_anything_of(module: ModuleType, names: Set[str], with_modules: bool = True) -> bool:
-    """True if one of these modules, or a function, a class or an object of a class of theirs, is a global of the
-    module."""
-    return any(
-        home in names
-        for value in [*namespace_of(module).values()]
-        if with_modules or type(value) is not ModuleType
-        for home in _homes(value)
-    )
+def _has_anything_of(module: ModuleType, names: Set[str], held: Set[int] = frozenset()) -> bool:
+    """True if one of these modules, or a function, a class or an object of a class of theirs, or one of the objects
+    that are `held` (by `id`), is a global of the module."""
+    return any(id(value) in held or not names.isdisjoint(_homes(value)) for value in [*namespace_of(module).values()])
+
+
+def _changeable(modules: Iterable[ModuleType]) -> set[int]:
+    """Return the `id`s of the globals of these modules that importers may change in place."""
+    return {id(value) for module in modules for value in namespace_of(module).values() if type(value) in _CHANGEABLE}
+
+
+_CHANGEABLE: Final = (dict, list, set, bytearray)
 
 
 def _homes(value: Any) -> Any:
@@ -213,5 +219,5 @@ def _homes(value: Any) -> Any:
     if kind is ModuleType:
         return (value.__name__,)
     if kind is FunctionType:
-        return (value.__module__,)
+        return (module_named_by(value),)
     return [module_of_class(base) for base in (value if issubclass(kind, type) else kind).__mro__]

@@ -7,14 +7,20 @@ The namespace of such a holder is remembered when the program stores something t
 
 from __future__ import annotations
 
+import _collections_abc
+import ctypes
 import dis
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from dpor.python.kernel.classes import module_of_class
+
 ABSENT: Final = object()
+_HEAP_TYPE: Final = 1 << 9
 _first: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
 
 
@@ -25,20 +31,29 @@ def remember(holder: Any) -> None:
 
 
 def _is_of_host(holder: Any) -> bool:
-    """True if it belongs neither to the program nor to a drop-in."""
+    """True if it does not belong to the program. (The classes of drop-ins outlive a run, as those of the library.)"""
     if type(holder) is ModuleType:
         return ".call" not in vars(holder) and sys.modules.get(holder.__name__) is holder
     if type(holder) is FunctionType:
         return True  # harmless for functions of the program
-    home = sys.modules.get(str(vars(holder).get("__module__"))) if issubclass(type(holder), type) else None
-    return type(home) is ModuleType and ".call" not in vars(home) and not home.__name__.startswith("dpor.")
+    if not issubclass(type(holder), type):
+        return False
+    if _is_static(holder) or vars(_collections_abc).get(holder.__name__) is holder:
+        return True
+    home = sys.modules.get(module_of_class(holder))
+    return type(home) is ModuleType and ".call" not in vars(home)
 
 
 def is_read_unseen(holder: Any, name: str) -> bool:
     """True if functions of the host read this attribute of their module, or of a class of their module."""
     if holder is sys and name == "unraisablehook":  # C code reads it when a finaliser fails
         return True
-    if type(holder) is FunctionType or not _is_of_host(holder) or (holder.__name__, name) in _SEEN:
+    if (
+        type(holder) is FunctionType
+        or _is_static(holder)
+        or not _is_of_host(holder)
+        or (holder.__name__, name) in _SEEN
+    ):
         return False
     if type(holder) is ModuleType:
         return name in _names_read(holder)[0]
@@ -128,7 +143,17 @@ def store(holder: Any, name: str, value: Any) -> None:
             del vars(holder)[name]
         else:
             vars(holder)[name] = value
-    elif value is ABSENT:
-        delattr(holder, name)
-    else:
+    elif value is not ABSENT:
         setattr(holder, name, value)
+    elif _is_static(holder):
+        (names,) = gc.get_referents(vars(holder))
+        del names[name]
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(holder))
+    else:
+        delattr(holder, name)
+
+
+def _is_static(holder: Any) -> bool:
+    """True if it is a class in C that was not made at run time. If attributes can be stored in it, its metaclass lets
+    them, which need not know how to delete any: that of BTrees crashes."""
+    return issubclass(type(holder), type) and not holder.__flags__ & _HEAP_TYPE

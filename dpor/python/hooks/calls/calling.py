@@ -58,7 +58,7 @@ from dpor.python.hooks.calls.unknown import (
 )
 from dpor.python.hooks.operators import SCALARS, unpackmap
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a, module_of_class
+from dpor.python.kernel.classes import is_a, module_named_by, module_of_class
 from dpor.python.kernel.incomplete import incomplete, incomplete_if_multithreaded
 from dpor.python.kernel.library import HARMLESS_MODULES
 from dpor.python.kernel.run import run
@@ -186,7 +186,7 @@ def _python_method(method: Any, function: Any) -> Any:
     module = module_of(function)
     if (
         module in _CHANGING_MODULES
-        and not _CHANGING_MODULES.isdisjoint(c.__module__ for c in type(method.__self__).__mro__)
+        and not _CHANGING_MODULES.isdisjoint(map(module_of_class, type(method.__self__).__mro__))
         and shared_objects.shared_object_of(method.__self__) is not None
     ):
         opaque_code.opaque(f"{module}.{function.__qualname__}")
@@ -285,7 +285,7 @@ _LRU_CACHE: Final = type(functools.lru_cache(lambda: None))
 def _c_function(function: Any) -> Any:
     owner = function.__self__
     if owner is None or type(owner) is types.ModuleType:
-        module = function.__module__ or ""
+        module = module_named_by(function)
         found = in_process(function, module)
         if found is not None:
             return found
@@ -307,7 +307,7 @@ def _c_function(function: Any) -> Any:
     if is_a(owner, type):
         if function.__name__ == "__subclasses__":
             subclasses.asked(owner)
-        if type(owner).__module__ == "_ctypes" and function.__name__ in _POINTING:
+        if module_of_class(type(owner)) == "_ctypes" and function.__name__ in _POINTING:
             return making_incomplete(function, _POINTERS)
         wrapper = class_wrappers.get((id(owner), function.__name__))
         if wrapper is not None:

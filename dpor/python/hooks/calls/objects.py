@@ -45,12 +45,22 @@ from dpor.python.sharing.identity import stable_id
 
 @wrap(getattr)
 def _getattr(obj: Any, name: str, *default: Any) -> Any:
-    return getattr(attributes.loaded(obj, name) if is_a(name, str) else obj, name, *default)
+    try:  # code in C, or without hooks, may look the attribute up before `loaded` returns
+        looked_up_on = attributes.loaded(obj, name) if is_a(name, str) else obj
+    except AttributeError:
+        if not default:
+            raise
+        return default[0]
+    return getattr(looked_up_on, name, *default)
 
 
 @wrap(hasattr)
 def _hasattr(obj: Any, name: str) -> bool:
-    return hasattr(attributes.loaded(obj, name) if is_a(name, str) else obj, name)
+    try:
+        looked_up_on = attributes.loaded(obj, name) if is_a(name, str) else obj
+    except AttributeError:
+        return False
+    return hasattr(looked_up_on, name)
 
 
 @wrap(setattr)

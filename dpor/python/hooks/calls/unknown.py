@@ -17,6 +17,7 @@ from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import opaque_code, scheduler
+from dpor.python.kernel.classes import module_named_by, module_of_class
 from dpor.python.kernel.incomplete import incomplete_if_multithreaded
 from dpor.python.kernel.library import CONSTANT, package_of
 from dpor.python.kernel.run import run
@@ -45,12 +46,12 @@ def unknown_c(function: Any) -> Callable[..., Any]:
     return call_unknown
 
 
-def _module_in_c(function: Any) -> Any:
+def _module_in_c(function: Any) -> str:
     """Return the module that has the code: of a class of the program, or of an object, that of a class derived from."""
     if type(function) is types.BuiltinFunctionType:
-        return function.__module__
+        return module_named_by(function)
     kind, name = (function, "__new__") if isinstance(function, type) else (type(function), "__call__")
-    return next(base for base in kind.__mro__ if name in vars(base)).__module__
+    return module_of_class(next(base for base in kind.__mro__ if name in vars(base)))
 
 
 def reading_c(function: Any) -> Callable[..., Any]:
