@@ -73,9 +73,10 @@ class HappensBefore:
 
     def cut(self, length: int) -> None:
         """Forget the events from `length` on. Call this before the trace itself is cut."""
-        while self._undo and self._undo[-1][0] >= length:
-            _, location, accesses = self._undo.pop()
-            self._accesses[location] = accesses
+        undo, table = self._undo, self._accesses
+        while undo and undo[-1][0] >= length:
+            _, location, accesses = undo.pop()
+            table[location] = accesses
         threads, operations, befores = self.trace.threads, self.trace.operations, self.trace.befores
         latest, pasts = self._latest, self._pasts
         for position in range(len(self.clocks) - 1, length - 1, -1):
@@ -318,7 +319,10 @@ class HappensBefore:
 
 
 def _place(location: Location, accesses: Accesses) -> int:
-    return next(place for place, (touched, _) in enumerate(accesses) if touched == location)
+    place = 0
+    while accesses[place][0] != location:
+        place += 1
+    return place
 
 
 def _mode_at(location: Location, accesses: Accesses) -> Mode:

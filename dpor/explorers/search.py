@@ -263,8 +263,8 @@ class Search(StatelessSearch):
             self._job = None
         else:
             node.enabled = enabled
-            if len(nodes) > 1:
-                parent = nodes[-2]
+            parent = node.parent
+            if parent is not None:
                 sleep = parent.sleep
                 if parent.branches[0] is not node:
                     sleep = {**sleep, **node.earlier()}
@@ -321,11 +321,15 @@ class Search(StatelessSearch):
     def _learn(self, start: int, run: Run) -> None:
         trace, happens_before = self.trace, self.happens_before
         nodes, operations, befores = self.nodes, trace.operations, trace.befores
+        special = []
         for position, races in enumerate(happens_before.extend(), start):
             if races:
                 self.pace()
             node = nodes[position + 1]
-            node.operation, node.before = operations[position], befores[position]
+            node.operation = performed = operations[position]
+            node.before = befores[position]
+            if performed.barrier or performed.alternatives > 1:
+                special.append(position)
             for first, operation in races:
                 self.reverse(first, position, trace.actions[position], operation)
         # Races of blocked threads count in dropped runs, too: if all else is asleep, no run from here on shows them.
@@ -333,7 +337,6 @@ class Search(StatelessSearch):
         for thread, operation, states in run.blocked:
             for first, there in happens_before.races_of(thread, operation, states):
                 self.reverse(first, end, thread, there)
-        special = [p for p, o in enumerate(trace.operations[start:], start) if o.barrier or o.alternatives > 1]
         for position in special:
             if trace.operations[position].barrier:  # only other threads that could have timed out were possible
                 for thread in threads_of(self.nodes[position].enabled & ~(1 << trace.threads[position])):

@@ -112,10 +112,11 @@ def first_left(node: Node, top: Node | None = None) -> Node | None:
             parent = node.parent
             if parent is None or node is top:
                 return None
-            if parent.branches[0] is not node or not _gets_nothing(parent):
+            branches = parent.branches
+            if branches[0] is not node or not (parent.free or _gets_nothing(parent)):
                 return node
-            del parent.branches[0]
-            if parent.branches:
+            del branches[0]
+            if branches:
                 parent.sleep = {**parent.sleep, node.action: node.operation}
             node = parent
 

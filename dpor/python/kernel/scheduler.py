@@ -31,8 +31,14 @@ from dpor.python.kernel.run import ABLE_UNKNOWN, run
 
 def decide() -> ModelThread | None:
     """Return the thread that moves next; None if the run is over (`run.ending` then says how)."""
-    if run.position < run.replayed:
-        return _running(run.event_threads[run.position])
+    position = run.position
+    if position < run.replayed:
+        number = run.event_threads[position]
+        threads = run.threads
+        if number < len(threads) and (chosen := threads[number]).running:
+            return chosen
+        _cannot_run(number)
+        return None
     if run.able == ABLE_UNKNOWN:
         able = 0
         for thread in run.waiting:
@@ -50,7 +56,7 @@ def decide() -> ModelThread | None:
             enabled = _could_time_out()
             if not enabled:
                 return None
-    if run.position >= run.most_events:
+    if position >= run.most_events:
         run.ending = Ending.CUT if run.most_events == run.options.max_steps else Ending.ENDED
         incomplete(f"{why_cut()}{run.above.loops_unseen()}")
         return None
@@ -67,14 +73,15 @@ def decide() -> ModelThread | None:
         run.ending = Ending.STOPPED
         return None
     run.trace.actions.append(action)
-    return _running(action & THREAD_MASK)
-
-
-def _running(number: ThreadId) -> ModelThread | None:
-    if number < len(run.threads) and run.threads[number].running:
-        return run.threads[number]
-    run.error = differs(f"thread {number} does not exist or has ended")
+    number = action & THREAD_MASK
+    if number < len(run.threads) and (chosen := run.threads[number]).running:
+        return chosen
+    _cannot_run(number)
     return None
+
+
+def _cannot_run(number: ThreadId) -> None:
+    run.error = differs(f"thread {number} does not exist or has ended")
 
 
 def is_enabled(thread: ModelThread) -> bool:

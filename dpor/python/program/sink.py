@@ -82,12 +82,14 @@ def is_as_new(stream: io.TextIOWrapper) -> bool:
     try:
         buffer = stream.buffer
         settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through
+        if stream.closed or stream.__dict__:
+            return False
         if type(buffer) is io.BytesIO:
-            as_new = settings == ("strict", "utf-8", False, False) and not buffer.getvalue()
-        else:
-            as_new = settings == ("backslashreplace", "utf-8", False, False)
-        names = {**buffer.__dict__}
-        return as_new and not stream.closed and not stream.__dict__ and names.pop("to", None) is None and not names
+            return settings == ("strict", "utf-8", False, False) and not buffer.__dict__ and not buffer.getvalue()
+        names = buffer.__dict__
+        return (
+            settings == ("backslashreplace", "utf-8", False, False) and len(names) == 1 and names.get("to", 0) is None
+        )
     except ValueError:  # closed or detached
         return False
 

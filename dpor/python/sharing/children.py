@@ -42,9 +42,12 @@ def adopts(kind: type) -> bool:
 
 def references_to(obj: Any) -> list[weakref.ref[Any]]:
     """List the weak references to an object that have callbacks. Proxies do not give theirs, and are left out."""
-    refs = [ref for ref in getweakrefs(obj) if issubclass(type(ref), weakref.ReferenceType)]
-    refs = [ref for ref in refs if type(ref) is not OwnReference]
-    return [ref for ref in refs if _callback_of(ref) is not None]
+    return [
+        ref
+        for ref in getweakrefs(obj)
+        if type(ref) is not OwnReference
+        if issubclass(type(ref), weakref.ReferenceType) and _callback_of(ref) is not None
+    ]
 
 
 def may_call(obj: Any) -> bool:

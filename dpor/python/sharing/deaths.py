@@ -127,11 +127,10 @@ def references_to_mortal() -> dict[int, int]:
 def _any_mortal() -> bool:
     if sharing.any_finalised or sharing.asked:
         return True
-    for obj in shared_objects.held() + held_elsewhere():
-        count = getweakrefcount(obj)
-        if count > 1 or (count and not issubclass(type(obj), SyncObject)):
-            return True
-    return False
+    return any(
+        getweakrefcount(obj) > 1 or not issubclass(type(obj), SyncObject)
+        for obj in filter(getweakrefcount, shared_objects.held() + held_elsewhere())
+    )
 
 
 def report_deaths() -> None:

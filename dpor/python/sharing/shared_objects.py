@@ -402,11 +402,11 @@ def _publish(value: Any, root: Hashable = None, *, through: bool = False) -> Non
     while stack or last:
         obj = stack.pop() if stack else last.pop()
         kind = type(obj)
-        if kind is set and stack and any(issubclass(type(part), weakref.ReferenceType) for part in obj):
-            last.append(obj)  # which have no order: what they refer to is named by another way to it, if there is one
-            continue
         way = ways.get(kind) or way_of(kind)
         if way is NOTHING_IN_IT:
+            continue
+        if kind is set and stack and any(issubclass(type(part), weakref.ReferenceType) for part in obj):
+            last.append(obj)  # which have no order: what they refer to is named by another way to it, if there is one
             continue
         key = id(obj)
         if way is not RECORDED:
