@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dpor
+from dpor.python.program import initial_state
 
 PROGRAM = """
 import threading
@@ -137,3 +138,42 @@ def scenario():
 def test_no_code_of_the_program_runs_for_it(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(UNUSUAL)
     assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"
+
+
+AT_IMPORT = """
+import threading
+
+def make():
+    class Local:
+        items, other = [], {}
+    return Local
+
+kinds = {"local": make()}
+total = 0
+
+class Thing:
+    state = 0
+
+def scenario():
+    thing = Thing()
+    def work():
+        global total
+        total += 1
+        thing.state += 1
+        kinds["local"].items.append(thing.state)
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_what_is_made_at_import_is_shared_by_the_same_name_in_runs_that_import_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(initial_state, "LEAST_SIZE", 0)
+    (tmp_path / "program.py").write_text(AT_IMPORT)
+    for strategy in ("optimal", "dpor"):
+        report = dpor.check(f"{tmp_path}/program.py::scenario", strategy=strategy)
+        assert report.verdict == "pass", report.reasons

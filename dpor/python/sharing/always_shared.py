@@ -39,6 +39,10 @@ class AlwaysShared:
         before, kept = set(run.incomplete), len(sharing.kept)
         for name, value in roots:
             _publish(value, name)
+        for index, values in enumerate(sharing.made):  # only this run has seen these classes being made
+            for nth, value in enumerate(values()):
+                _publish(value, ("made", index, nth))
+        sharing.made.clear()
         self.exposed = {
             number: pair for number, pair in sharing.exposed.items() if is_watched(sharing.owner_of(number))
         }
