@@ -51,7 +51,7 @@ CHANGING: Final = {"weakref": ("finalize",)}
 _BENEATH: Final = ModuleRow("greenlet logging typing", "dpor")
 """What runs programs, or, like logging, is watched as a whole (`dropins/logs.py`)."""
 
-_TESTS: Final = ModuleRow("_pytest hypothesis pytest unittest", "doctest pluggy test")
+_TESTS: Final = ModuleRow("_pytest hypothesis pytest unittest", "doctest test")
 """They call what they are given, and recognise by class or mark objects that the host has made."""
 
 _IDENTITY: Final = ModuleRow(
