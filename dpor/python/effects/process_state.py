@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpor.core.operations import READ, Accesses, Mode
@@ -54,7 +55,7 @@ class _Remembered:
 
     def __init__(self) -> None:
         self.before: dict[str, Any] = {}
-        self.watched: list[Kept] = []
+        self.watched: Sequence[Kept | Table] = ()
         self.left_hidden: set[str] = set()
         self.runs = 0
         self.unseen: set[str] = set()
@@ -108,6 +109,10 @@ class Kept(NamedTuple):
     words: frozenset[str]
     """A program that has none of these words does not change the object."""
 
+    @property
+    def part(self) -> str:
+        return f"{self.module}.{self.name}"
+
     def find(self) -> Any:
         return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
 
@@ -123,6 +128,88 @@ class Kept(NamedTuple):
             self.refill(found, contents)
 
 
+class Contents:
+    """What a container holds. Two of these are equal if the same objects are in the same container, in the same order.
+
+    found   the container
+    names   True if it is the namespace of a module: only names count that are no part of the import system
+    items   its elements; of a dict, the keys, then the values
+    """
+
+    __slots__ = ("_ids", "found", "items", "names")
+
+    def __init__(self, found: Any, names: bool = False) -> None:
+        self.found, self.names = found, names
+        items: list[Any] = [*found]
+        if names:
+            items = [key for key in items if not key.startswith("__") and type(found[key]) is not ModuleType]
+        self.items: Final = [*items, *map(found.__getitem__, items)] if isinstance(found, dict) else items
+        self._ids: Final = [*map(id, self.items)]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Contents and self.found is other.found and self._ids == other._ids
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Table:
+    """A container of a module without hooks.
+
+    name    how it is reached
+    words   what programs call it
+    names   True if it is the module's namespace
+    """
+
+    __slots__ = ("_found", "_names", "module", "name", "words")
+
+    def __init__(self, module: str, name: str, word: str, found: Any, names: bool = False) -> None:
+        self.module, self.name, self.words = module, name, {word}
+        self._found, self._names = found, names
+        parts[self.part] = ProcessPart(self.get, self.restore, self.restore)
+
+    @property
+    def part(self) -> str:
+        return f"table {self.module}.{self.name}"
+
+    def find(self) -> Any:
+        """Return what threads share. (That they store globals of modules is seen by hooks.)"""
+        return None if self._names else self._found
+
+    def get(self) -> Contents:
+        return Contents(self._found, self._names)
+
+    def restore(self, contents: Contents) -> None:
+        if self.get() != contents:
+            self._refill(contents.items)
+
+    def drop(self, is_gone: Callable[[Any], bool]) -> None:
+        """Take out what is gone: of a dict, the items of which the key or the value is."""
+        items = self.get().items
+        gone = [is_gone(item) for item in items]
+        if any(gone):
+            if isinstance(self._found, dict):
+                gone = [any(pair) for pair in zip(*_halves(gone), strict=True)] * 2
+            self._refill([item for item, goes in zip(items, gone, strict=True) if not goes])
+
+    def _refill(self, items: list[Any]) -> None:
+        found = self._found
+        if self._names:
+            for key in {*_halves(self.get().items)[0]}.difference(_halves(items)[0]):
+                del found[key]
+        else:
+            found.clear()
+        if isinstance(found, dict):
+            found.update(zip(*_halves(items), strict=True))
+        elif isinstance(found, set):
+            found.update(items)
+        else:
+            found.extend(items)
+
+
+def _halves(items: list[Any]) -> tuple[list[Any], list[Any]]:
+    return items[: len(items) // 2], items[len(items) // 2 :]
+
+
 _kept: Final[list[Kept]] = []
 
 
@@ -132,28 +219,31 @@ def kept(
     """Register such an object as a part. `words`: which others than its name a program needs to change it."""
     found = Kept(module, name, contents, refill, frozenset({name, *words}))
     _kept.append(found)
-    part(f"{module}.{name}", found.get, found.restore)
+    part(found.part, found.get, found.restore)
 
 
 def named_in(sources: Iterable[str]) -> list[Kept]:
     """Return the objects that a program with these sources may change."""
-    words = {word for source in sources for word in _WORDS.findall(source)}
+    words = words_of(sources)
     return [found for found in _kept if not found.words.isdisjoint(words)]
+
+
+def words_of(sources: Iterable[str]) -> set[str]:
+    return {word for source in sources for word in _WORDS.findall(source)}
 
 
 _WORDS: Final = re.compile(r"\w+")
 
 
-def watch(found: list[Kept]) -> None:
+def watch(found: Sequence[Kept | Table]) -> None:
     """Set the objects that the program, or a module of it, names. Called before a run, and when a module is loaded."""
     _now.watched = found
     for name in _now.unseen:
         if name not in _now.before:
             _now.before[name] = parts[name].get()
     for one in found:
-        name = f"{one.module}.{one.name}"
-        if name not in _now.before:
-            _now.before[name] = one.get()
+        if one.part not in _now.before:
+            _now.before[one.part] = one.get()
 
 
 def imported_again(names: Iterable[str]) -> None:
@@ -195,9 +285,12 @@ def values() -> Iterable[tuple[object, Any]]:
 
 def held() -> Iterable[Any]:
     """Yield what the parts that differ hold. (Of an object of others' modules, the contents.)"""
-    kept_ones = {f"{one.module}.{one.name}" for one in _kept}
+    kept_ones = {one.part for one in _kept}
     for name, value in values():
-        yield value[1] if name in kept_ones else value
+        if type(value) is Contents:
+            yield value.items
+        else:
+            yield value[1] if name in kept_ones else value
 
 
 def hidden() -> set[str]:

@@ -37,8 +37,9 @@ from dpor.python.program import afterlife
 from dpor.python.program.border import Border, folder_to_import_from
 from dpor.python.program.counterparts import Counterparts
 from dpor.python.program.library_parts import LibraryParts
+from dpor.python.program.library_tables import LibraryTables
 from dpor.python.program.program_module import ProgramModule, instrumented_code
-from dpor.python.program.sides import Sides
+from dpor.python.program.sides import Sides, homes_of
 from dpor.python.sharing import host_fields, shared_objects
 from dpor.python.sharing.sharing_state import sharing
 
@@ -74,6 +75,7 @@ class Loader:
         self._parts = LibraryParts(self._sides.host_module)
         self._has_loops = False  # does the program import `asyncio`?
         self._named: list[process_state.Kept] = []  # objects in others' modules that the source names
+        self.tables = LibraryTables(self.modules, lambda: {**sys.modules, **self._sides.program})
         self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
@@ -94,6 +96,7 @@ class Loader:
         self._late.clear()
         self._settled = False
         self._sides.forget()
+        self.tables.forget()
 
     def settle(self) -> None:
         """Called when the program is loaded: what is imported from now on is imported by its runs."""
@@ -170,7 +173,7 @@ class Loader:
     def _watch_named(self) -> None:
         if any(found.name == "modules" for found in self._named):  # the program may look at `sys.modules`
             self._sides.hide_host()
-        process_state.watch(self._named)
+        process_state.watch([*self._named, *self.tables.watched])
 
     def restore_host(self) -> None:
         """After a run: restore what the program has changed in the process, and in modules that it shares with the
@@ -199,6 +202,10 @@ class Loader:
         if name == "builtins":
             return self._builtins
         module = import_statement(self._module_for_program, name, globals, locals, fromlist, level)
+        if not level and self.tables.note_import(name, fromlist):
+            self._watch_named()
+            if sharing.roots_published:
+                process_state.share_objects()
         from dpor.python.hooks import attributes
 
         if run.multi and fromlist and not isinstance(module, DropInModule):
@@ -380,6 +387,8 @@ class Loader:
         Modules of the library, which import none of the others, are included only if something at the top level of a
         module was `changed`."""
         names = [name for name in self.kept_modules() if changed or name.partition(".")[0] not in CONSTANT]
+        names_again = {name for name in names if name.partition(".")[0] not in STDLIB}
+        self.tables.drop(lambda value: not names_again.isdisjoint(homes_of(value)))
         stale = self._sides.drop_stale(names)
         for name in [name for name in self._sides.program if self.is_made_by_program(name)]:
             sys.modules.pop(name, None)
@@ -420,6 +429,7 @@ class Loader:
 
     def clear(self) -> None:
         """Release all that the modules hold, and make the library forget them: another program is checked next."""
+        self.tables.restore()
         self._sides.forget()
         for loaded in self.modules.values():
             afterlife.release(loaded.module.__dict__)

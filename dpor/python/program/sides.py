@@ -202,7 +202,7 @@ class Sides:
 def _has_anything_of(module: ModuleType, names: Set[str], held: Set[int] = frozenset()) -> bool:
     """True if one of these modules, or a function, a class or an object of a class of theirs, or one of the objects
     that are `held` (by `id`), is a global of the module."""
-    return any(id(value) in held or not names.isdisjoint(_homes(value)) for value in [*namespace_of(module).values()])
+    return any(id(value) in held or not names.isdisjoint(homes_of(value)) for value in [*namespace_of(module).values()])
 
 
 def _changeable(modules: Iterable[ModuleType]) -> set[int]:
@@ -213,7 +213,7 @@ def _changeable(modules: Iterable[ModuleType]) -> set[int]:
 _CHANGEABLE: Final = (dict, list, set, bytearray)
 
 
-def _homes(value: Any) -> Any:
+def homes_of(value: Any) -> Any:
     """Return the names of the modules that a value is, or from which it comes."""
     kind = type(value)
     if kind is ModuleType:

@@ -228,7 +228,10 @@ class PythonSystem:
             if not trace.threads:
                 self._renew_facts()
             shared_objects.begin_run(self._roots)
+            if self._runs > self._begun:
+                self._loader.tables.look(self._runs - self._begun - 1, self._search.facts)
             self.initial_state.restore(self._search.facts)
+            self._loader.tables.choose(self._search.facts)
         finally:
             sys.stderr = stderr
         self._runs += 1
@@ -286,6 +289,7 @@ class PythonSystem:
 
     def _begin_again(self) -> None:
         """Begin again with other hooks; throw away all that runs have made of the program."""
+        self._loader.tables.restore()
         if self._know_facts():
             self._load()
             self._analyse()

@@ -354,7 +354,10 @@ class Capture:
             raise StateUnknown(f"{hidden} has changed, and cannot be read")
         for part, value in process_state.values():
             heap.out.append(part)
-            heap.ref(value)
+            if type(value) is not process_state.Contents:
+                heap.ref(value)
+            elif not value.names:  # else stores of globals, which are noted above
+                heap.ref(value.found)
         for copy in copying.copies:
             if copy.__name__.partition(".")[0] not in stdlib.used_packages:
                 continue
