@@ -108,8 +108,6 @@ CALM: Final = 100
 operation before them."""
 MANNERS: Final = (Manner(0, False), Manner(0, True), Manner(0.75, False))
 """Each schedule is drawn in one of these manners, which are equally likely."""
-NEVER: Final = (0.0,) * len(MANNERS)
-
 Label: TypeAlias = tuple[str, Location]
 """What pending operations and those that have been performed have in common."""
 
@@ -327,6 +325,26 @@ class PartialOrder(Generic[Before]):
     def extend(self, cut: Cut, probable: Probable[Before], after: Level[Before]) -> None:
         """Add to `after` the cuts that have one more event than a cut, which is so probable."""
 
+    def go_on(
+        self,
+        cut: Cut,
+        thread: ThreadId,
+        before: Before,
+        here: Sequence[float],
+        shares: Sequence[float],
+        after: Level[Before],
+    ) -> None:
+        """Add to `after` the cut that has the thread's next event, too.
+
+        before   what matters before that cut
+        here     how probable this one is in each manner, and `shares`, that the thread is drawn at it
+        """
+        index = cut[thread]
+        many = self.events[thread][index].alternatives
+        then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
+        more = [h * share / many for h, share in zip(here, shares, strict=True)]
+        then[before] = [*map(float.__add__, then[before], more)] if before in then else more
+
     def is_next(self, thread: ThreadId, cut: Cut) -> bool:
         """True if the run has an event of the thread that can be the next after the cut."""
         index, needs = cut[thread], self.needs[thread]
@@ -374,14 +392,9 @@ class _Order(PartialOrder[ThreadId]):
         for number, thread in enumerate(drawn):
             if not self.is_next(thread, cut):
                 continue
-            index = cut[thread]
-            many = self.events[thread][index].alternatives
-            then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
-            probabilities = then.get(thread, NEVER)
             for last, here in probable.items():
                 shares = self.known.shares(left, calm, drawn.index(last) if last in drawn else -1)[number]
-                probabilities = [p + h * share / many for p, h, share in zip(probabilities, here, shares, strict=True)]
-            then[thread] = probabilities
+                self.go_on(cut, thread, thread, here, shares, after)
 
     def _drawn_from(self, cut: Cut) -> list[ThreadId]:
         """Return the threads of which one is drawn at the cut."""

@@ -37,8 +37,6 @@ from dpor.explorers.walk import class_of
 MANNERS: Final = (0.0, 0.3)
 """Each schedule is drawn in one of these manners: with at least this probability another thread is drawn."""
 
-NEVER: Final = (0.0,) * len(MANNERS)
-
 _Before: TypeAlias = tuple[ThreadId, int]
 """The thread that ran last before a cut, and the number of preemptions."""
 
@@ -146,15 +144,10 @@ class _Order(PartialOrder[_Before]):
         left = self.known.left_of_all(cut)
         for (last, preemptions), here in probable.items():
             for thread, shares in self._shares(cut, enabled, last, left, self._bound - preemptions):
-                if not self.is_next(thread, cut):
-                    continue
-                index = cut[thread]
-                operation = self.events[thread][index]
-                costs = last in enabled and thread != last and not operation.barrier
-                then = after.setdefault((*cut[:thread], index + 1, *cut[thread + 1 :]), {})
-                key = thread, preemptions + costs
-                before, many = then.get(key, NEVER), operation.alternatives
-                then[key] = [p + h * share / many for p, h, share in zip(before, here, shares, strict=True)]
+                if self.is_next(thread, cut):
+                    is_barrier = self.events[thread][cut[thread]].barrier
+                    costs = last in enabled and thread != last and not is_barrier
+                    self.go_on(cut, thread, (thread, preemptions + costs), here, shares, after)
 
     def _shares(
         self, cut: Cut, enabled: Sequence[ThreadId], last: ThreadId, left: int, budget: int
