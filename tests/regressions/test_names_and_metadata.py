@@ -99,3 +99,23 @@ def test_classes_of_the_host_are_not_asked_for_their_module() -> None:
 
     Library()  # looks at all classes
     assert module_of_class(Kind) == ""
+
+
+OF_LOCKS = """
+import queue
+import threading
+
+def scenario():
+    assert type(threading.RLock()).__module__ == threading.Lock().__class__.__module__ == "_thread"
+    assert threading.local.__module__ == threading.local().__class__.__module__ == "_thread"
+    assert queue.SimpleQueue.__module__ == "_queue"
+    assert threading.Thread.__module__ == "threading"
+    class Own(threading.local):
+        pass
+    assert Own.__module__ == __name__
+"""
+
+
+def test_what_stands_for_classes_in_c_names_their_modules(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(OF_LOCKS)
+    assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"

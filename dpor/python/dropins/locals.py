@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, ref
 
 from dpor.python.dropins.idents import look_at_thread
@@ -20,6 +20,7 @@ class local:
     `_local__dictionaries` has a dictionary for each thread, which dies when the thread ends or the instance dies.
     """
 
+    dpor_module: ClassVar[str] = "_thread"
     __slots__ = ("__dict__", "__weakref__", "_local__arguments", "_local__dictionaries")
     _local__arguments: tuple[tuple[Any, ...], dict[str, Any]]
     _local__dictionaries: WeakKeyDictionary[Here, dict[str, Any]]

@@ -30,6 +30,7 @@ _ENTER, _TRY_AGAIN, _LEAVE, _LEAVE_ALL, _LOOK = AcquireAgain(), TryAgain(), Rele
 class Lock(SyncObject):
     dpor_guards: ClassVar[bool] = True
     dpor_made_in_c: ClassVar[bool] = True
+    dpor_module: ClassVar[str] = "_thread"
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,6 +75,7 @@ class Lock(SyncObject):
 class RLock(SyncObject):
     dpor_guards: ClassVar[bool] = True
     dpor_made_in_c: ClassVar[bool] = True
+    dpor_module: ClassVar[str] = "_thread"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

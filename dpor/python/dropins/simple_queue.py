@@ -26,6 +26,7 @@ _V, _LOOK = V(), Look()
 class SimpleQueue(SyncObject):
     dpor_is_data = True
     dpor_made_in_c = True
+    dpor_module = "_queue"
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from dpor.core.home import is_ours
 from dpor.core.operations import READ, WRITE, Accesses, Mode
 from dpor.python.effects.accesses import Touched
 from dpor.python.effects.generators import WORDS, is_executing
@@ -220,6 +221,8 @@ def load_special(obj: Any, name: str) -> Any:
         if RULES in run.facts:
             read_rules(obj)
         namespace(obj)
+    elif name == "__module__" and is_ours(module_of_class(kind := obj if is_a(obj, type) else type(obj))):
+        return Holder(name, getattr(kind, "dpor_module", module_of_class(kind)))  # as programs see it
     elif name == "modules" and obj is sys:
         attributes.attr_with_classes(obj, name)
         return Holder(name, run.above.replacement_for(sys.modules))

@@ -61,6 +61,7 @@ LOADED_SPECIALLY = (
     CHAINED
     | OF_GENERATORS
     | {"__dict__", "__globals__", "__kwdefaults__", "__annotations__", "f_globals", "cell_contents", "modules"}
+    | {"__module__"}
 )
 """Attributes that are not fields; their loads have a hook of their own."""
 
