@@ -129,6 +129,21 @@ def change():
 run(change, lambda: seen.append(inspect.signature(pair).parameters["left"].annotation))
 assert seen == [str]
 """,
+    "abstract methods that are updated": """
+class Base(abc.ABC):
+    @abc.abstractmethod
+    def method(self): ...
+def update():
+    Base.method = lambda self: 1
+    abc.update_abstractmethods(Base)
+def make():
+    try:
+        Base()
+    except TypeError:
+        seen.append("abstract")
+run(update, make)
+assert not seen
+""",
     "ABC.register as a decorator": """
 class Base(abc.ABC):
     pass

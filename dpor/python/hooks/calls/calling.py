@@ -145,11 +145,12 @@ def _python_function(function: types.FunctionType) -> Any:
     return unknown_python(function, function)
 
 
-_REGISTERING: Final = (abc.ABCMeta.register, functools.singledispatchmethod.register)
+_REGISTERING: Final = (abc.ABCMeta.register, abc.update_abstractmethods, functools.singledispatchmethod.register)
 
 
 def _registers(function: types.FunctionType) -> bool:
-    """True if a call of the function changes what `isinstance` says, or what a `singledispatch` calls."""
+    """True if a call of the function changes what `isinstance` says, what a `singledispatch` calls, or of which classes
+    there are objects."""
     return function in _REGISTERING or (
         function.__qualname__.startswith("singledispatch.<locals>.register") and module_of(function) == "functools"
     )
