@@ -144,6 +144,13 @@ def make():
 run(update, make)
 assert not seen
 """,
+    "loggers that there are": """
+run(
+    lambda: logging.getLogger("registered.here"),
+    lambda: seen.append("registered.here" in logging.root.manager.loggerDict),
+)
+assert seen == [True]
+""",
     "ABC.register as a decorator": """
 class Base(abc.ABC):
     pass
