@@ -151,6 +151,36 @@ run(
 )
 assert seen == [True]
 """,
+    "a __subclasshook__ that two threads call": """
+class Base(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, kind):
+        seen.append(len(seen))
+        return False
+class Other:
+    pass
+def look():
+    isinstance(Other(), Base)
+run(look, look)
+assert seen == [0]
+""",
+    "a __subclasshook__ that does not know": """
+class Base(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, kind):
+        if cls is Base:
+            seen.append(kind)
+        return NotImplemented
+class Derived(Base):
+    pass
+class Other:
+    pass
+Derived.register(Other)
+def look():
+    assert issubclass(Other, (int, Base))
+run(look, look)
+assert len(seen) == 1
+""",
     "ABC.register as a decorator": """
 class Base(abc.ABC):
     pass
@@ -197,6 +227,24 @@ def look():
 run(look, look)
 """,
         1,
+    ),
+    "a __subclasshook__ under a lock": (
+        """
+lock = threading.Lock()
+class Base(abc.ABC):
+    @classmethod
+    def __subclasshook__(cls, kind):
+        seen.append(len(seen))
+        return NotImplemented
+class Derived(Base):
+    pass
+def look():
+    with lock:
+        assert issubclass(Derived, Base) and not issubclass(int, (str, Base))
+run(look, look)
+assert len(seen) == 3  # the last for `Derived` itself: `int` may be derived from it
+""",
+        None,
     ),
     "setdefault in _missing_": (
         """

@@ -2,9 +2,9 @@
 elements and globals are found.
 
 `C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
-`cell.cell_contents = ...`, `ABC.register` and the like change what look-ups, operators and calls find. All of that is one
-location, the *rules*. As long as nobody writes them, nothing reads them; once somebody does, the search starts again
-with hooks that read them first (`watching`).
+`cell.cell_contents = ...`, `ABC.register` and the like change what look-ups, operators and calls find. All of that is
+one location, the *rules*. As long as nobody writes them, nothing reads them; once somebody does, the search starts
+again with hooks that read them first (`watching`).
 
 The other part of this file handles loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure
 cells, and of the chain of an exception.
