@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from types import FunctionType
+from contextlib import suppress
+from types import FunctionType, MethodType
 from typing import Any, Final
 
 from dpor.python.kernel.classes import attributes_of_class, is_a
@@ -20,6 +21,9 @@ FIELDS: Final = ("__dataclass_fields__",)
 ANNOTATIONS: Final = ("__annotations__",)
 KEPT: Final = frozenset({*MEMBERS, *FIELDS, *ANNOTATIONS})
 """The names of such containers."""
+
+_ANNOTATIONS_MADE: Final = "__annotations_cache__"
+"""Where classes keep their annotations from 3.14 on, once somebody has asked for them."""
 
 _WORDS: Final = re.compile("|".join(KEPT))
 
@@ -53,14 +57,19 @@ def is_named(name: str) -> bool:
 
 def containers(holder: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Yield the containers that a class or function, or the class of an object, keeps under those of these names that
-    the program has, each with a name of its own. Runs no code of the program."""
+    the program has, each with a name of its own."""
     named = [name for name in names if name in _now.names]
     if not named:
         return
+    if is_a(holder, MethodType):
+        holder = holder.__func__
     if is_a(holder, FunctionType):
         if ANNOTATIONS[0] in named:
-            yield f"{holder.__module__}.{holder.__qualname__}", holder.__annotations__
+            with suppress(Exception):  # from 3.14 on, code of the program may make them now
+                yield f"{holder.__module__}.{holder.__qualname__}", holder.__annotations__
         return
+    if ANNOTATIONS[0] in named:
+        named.append(_ANNOTATIONS_MADE)
     for base in (holder if is_a(holder, type) else type(holder)).__mro__:
         for name in named:
             if name in attributes_of_class(base):
