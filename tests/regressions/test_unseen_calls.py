@@ -93,7 +93,7 @@ def test_a_lost_update_in_a_function_that_others_call_is_found(
 @pytest.mark.usefixtures("installed")
 def test_without_watching_calls_it_is_not_found(tmp_path: Path) -> None:
     """So the tests above test that."""
-    (tmp_path / "program.py").write_text(PROGRAM.format(use=USES["a decorator"]))
+    (tmp_path / "program.py").write_text(PROGRAM.format(use=USES["an exception"]))
     assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "pass"
 
 

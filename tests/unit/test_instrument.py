@@ -394,7 +394,7 @@ REBINDS = "def rebinds():\n    global x\n    x = .gstore('x', 1)"
     ("import x.y", "import x.y\nx = .gstore('x', x)"),
     ("from a import b as x, c", "from a import b as .t1, c\nx = .gstore('x', .t1)\ndel .t1"),
     ("def x(): pass", "@lambda .v: .gstore('x', .v)\ndef x():\n    pass"),
-    ("@a\ndef x(): pass", "@lambda .v: .gstore('x', .v)\n@a\ndef x():\n    pass"),
+    ("@a\ndef x(): pass", "@lambda .v: .gstore('x', .v)\n@.call_after(a)\ndef x():\n    pass"),
     ("class x: pass", "@lambda .v: .gstore('x', .v)\nclass x:\n    pass"),
     ("lambda: x", "lambda: .gload('x') or x"),
     ("lambda x: x", "lambda x: x"),

@@ -13,8 +13,8 @@ loops                                 `asyncio`
 process_locks                         `multiprocessing`
 descriptors, sockets, selecting       pipes, sockets and waiting for them
 importing, module_locks               imports while threads run
-time, datetime, random, environ, logs, exits, functools, caches, dataclasses, folders   modules of these names, or of
-                                      such as `logging`, `atexit` and `os`
+time, datetime, random, environ, logs, exits, functools, caches, dataclasses, enums, folders   modules of these
+                                      names, or of such as `logging`, `atexit` and `os`
 copying, program_code, generated_code, generating, mixins, program_proxies, weak_proxies   code that is instrumented
                                       as the program's is
 outside                               what is refused

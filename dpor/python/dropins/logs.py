@@ -31,8 +31,9 @@ from dpor.python.dropins.idents import get_ident, look_at_thread
 from dpor.python.dropins.locks import RLock
 from dpor.python.dropins.threads import current_thread
 from dpor.python.effects.accesses import Reread, Touched, yield_before
+from dpor.python.effects.dicts import reads_key, writes_all
 from dpor.python.effects.kinds import container_type_of
-from dpor.python.effects.process_state import accesses, before_change, part
+from dpor.python.effects.process_state import accesses, before_change, objects_named, part
 from dpor.python.effects.reach import SHOW, writes
 from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.unknown import yield_before_call
@@ -136,7 +137,8 @@ def _setting(real: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
     def set_(*args: Any, **kwargs: Any) -> Any:
         if not _is_part_of_another():
-            _yield_before(real.__name__, mode, args[:1] if real.__name__ in _USING_LISTS else ())
+            registry = _registry() if real.__name__ in _CONFIGURING else ()
+            _yield_before(real.__name__, mode, args[:1] if real.__name__ in _USING_LISTS else (), registry)
             if mode is WRITE:
                 for value in args[1:]:
                     shared_objects.publish(value)
@@ -181,14 +183,15 @@ _LOGGING_BY: Final = "logging by"
 """Key in the data of a thread: the logger that handles a record."""
 
 
-def _yield_before(name: str, mode: Mode, owners: tuple[Any, ...]) -> None:
+def _yield_before(name: str, mode: Mode, owners: tuple[Any, ...], changed: tuple[Any, ...] = ()) -> None:
     """Yield before `logging` reads or changes how it is set, and the lists of the owners, which the program may change
-    itself (`logger.handlers.clear()`)."""
+    itself (`logger.handlers.clear()`). `changed`: objects that it changes besides."""
     if mode is not READ:
         before_change(LOGGING)
     if run.multi:
         touched = Touched(accesses(LOGGING, mode))
         touched.deeply(_lists, owners, mode)
+        touched.deeply(_writes, changed)
         yield_before(name, touched)
 
 
@@ -203,6 +206,38 @@ def _lists(owners: tuple[Any, ...], mode: Mode, touched: Touched) -> None:
             owner = getattr(owner, "parent", None) if mode is READ else None
 
 
+def _get_logger(self: logging.Manager, name: str) -> logging.Logger:
+    """Find the logger, or make it: then the registry changes, at which programs may look."""
+    registry = _registry() if run.multi and isinstance(name, str) and not _is_part_of_another() else ()
+    if registry:
+        touched = Touched()
+        touched.deeply(_looks_up, registry[0], name)
+        yield_before("getLogger", touched)
+    return _REAL_GET_LOGGER(self, name)
+
+
+def _registry() -> tuple[Any, ...]:
+    """Return the dict of all loggers, if the program names it."""
+    return objects_named("logging", "root.manager.loggerDict")
+
+
+def _looks_up(registry: Any, name: str, touched: Touched) -> None:
+    shared = shared_objects.shared_object_of(registry)
+    if shared is not None and isinstance(registry.get(name), logging.Logger):
+        touched.add(reads_key(shared, registry, name))
+    else:
+        _writes((registry,), touched)
+
+
+def _writes(objects: tuple[Any, ...], touched: Touched) -> None:
+    for changed in objects:
+        shared = shared_objects.shared_object_of(changed)
+        if shared is not None:
+            touched.add(writes_all(shared))
+
+
+_CONFIGURING: Final = ("dictConfig", "fileConfig")
+"""Functions that make loggers."""
 _USING_LISTS: Final = ("addHandler", "removeHandler", "hasHandlers", "addFilter", "removeFilter")
 """Methods that read or change the lists of handlers or filters."""
 
@@ -232,7 +267,9 @@ _REAL_CREATE_LOCK: Final = logging.Handler.createLock
 _REAL_MAKE_RECORD: Final = logging.LogRecord.__init__
 _REAL_GET_MESSAGE: Final = logging.LogRecord.getMessage
 _REAL_FORMAT_EXCEPTION: Final = logging.Formatter.formatException
+_REAL_GET_LOGGER: Final = logging.Manager.getLogger
 _CHANGED: Final = [
+    (logging.Manager, "getLogger", _REAL_GET_LOGGER, _get_logger),
     (logging.Formatter, "formatException", _REAL_FORMAT_EXCEPTION, _format_exception),
     (logging.Handler, "createLock", _REAL_CREATE_LOCK, _create_lock),
     (logging.Logger, "handle", _REAL_HANDLE, _handle),

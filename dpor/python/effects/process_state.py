@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -99,7 +100,10 @@ def before_change(part: PartName) -> None:
 
 
 class Kept(NamedTuple):
-    """An object that a module of the library keeps, and that programs change in place (`sys.path`)."""
+    """An object that a module of the library keeps, and that programs change in place (`sys.path`).
+
+    name   of the global, or the way to the object from there: `root.manager.loggerDict`
+    """
 
     module: str
     name: str
@@ -114,7 +118,11 @@ class Kept(NamedTuple):
         return f"{self.module}.{self.name}"
 
     def find(self) -> Any:
-        return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
+        return getattr(self._owner(), self.name.rpartition(".")[2], None)
+
+    def _owner(self) -> Any:
+        way = self.name.split(".")[:-1]
+        return reduce(lambda owner, name: getattr(owner, name, None), way, sys.modules.get(self.module))
 
     def get(self) -> tuple[Any, Any] | None:
         """Return the object itself, and its contents."""
@@ -124,7 +132,7 @@ class Kept(NamedTuple):
     def restore(self, value: tuple[Any, Any] | None) -> None:
         if value is not None and value != self.get():
             found, contents = value
-            vars(sys.modules[self.module])[self.name] = found
+            setattr(self._owner(), self.name.rpartition(".")[2], found)
             self.refill(found, contents)
 
 

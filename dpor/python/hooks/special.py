@@ -2,9 +2,9 @@
 elements and globals are found.
 
 `C.__add__ = ...`, `x.__class__ = D`, `C.__bases__ = ...`, `f.__defaults__ = ...`, `x.__dict__ = ...`,
-`cell.cell_contents = ...` and `ABC.register` change what look-ups, operators and calls find. All of that is one
-location, the *rules*. As long as nobody writes them, nothing reads them; once somebody does, the search starts again
-with hooks that read them first (`watching`).
+`cell.cell_contents = ...`, `ABC.register` and the like change what look-ups, operators and calls find. All of that is
+one location, the *rules*. As long as nobody writes them, nothing reads them; once somebody does, the search starts
+again with hooks that read them first (`watching`).
 
 The other part of this file handles loads by special names: of namespaces (`x.__dict__`, `f.__globals__`), of closure
 cells, and of the chain of an exception.
@@ -131,12 +131,12 @@ def _meth(obj: Any, name: str) -> Any:
 
 
 def registering(register: Any) -> Callable[..., Any]:
-    """Wrap `ABC.register`, which changes the result of `isinstance`, or `register` of a `singledispatch`, which changes
-    what is called."""
+    """Wrap `ABC.register`, which changes the result of `isinstance`, `register` of a `singledispatch`, which changes
+    what is called, or `update_abstractmethods`, which changes of which classes there are objects."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
         if run.multi:
-            write_rules(f"something is registered by {register.__qualname__}")
+            write_rules(f"{register.__qualname__} is called")
         return register(*args, **kwargs)
 
     return act

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
-from dpor.python.dropins import generating, logs, loops, module_locks, outside, process_locks
+from dpor.python.dropins import enums, generating, logs, loops, module_locks, outside, process_locks
 from dpor.python.dropins.importing import import_statement
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
@@ -40,7 +40,7 @@ from dpor.python.program.library_parts import LibraryParts
 from dpor.python.program.library_tables import LibraryTables
 from dpor.python.program.program_module import ProgramModule, instrumented_code
 from dpor.python.program.sides import Sides, homes_of
-from dpor.python.sharing import host_fields, shared_objects
+from dpor.python.sharing import class_state, host_fields, shared_objects
 from dpor.python.sharing.sharing_state import sharing
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Loader:
         self._has_loops = False  # does the program import `asyncio`?
         self._named: list[process_state.Kept] = []  # objects in others' modules that the source names
         self.tables = LibraryTables(self.modules, lambda: {**sys.modules, **self._sides.program})
+        self._kept_by_classes: frozenset[str] = frozenset()  # likewise, names of what classes keep for the library
         self._builtins = shadow(builtins, __import__=self._import)  # the program sees its own changes alone
         self.visible_builtins: frozenset[str] = frozenset()
         self._finder = _Finder(self)
@@ -174,6 +175,9 @@ class Loader:
         if any(found.name == "modules" for found in self._named):  # the program may look at `sys.modules`
             self._sides.hide_host()
         process_state.watch([*self._named, *self.tables.watched])
+        class_state.watch(self._kept_by_classes)
+        if self._kept_by_classes:
+            self._watching.enter_context(enums.watched())
 
     def restore_host(self) -> None:
         """After a run: restore what the program has changed in the process, and in modules that it shares with the
@@ -348,8 +352,10 @@ class Loader:
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
         named = [found for found in process_state.named_in([loaded.source]) if found not in self._named]
-        if named and name.partition(".")[0] not in STDLIB:
+        kept = class_state.named_in(loaded.source) - self._kept_by_classes
+        if (named or kept) and name.partition(".")[0] not in STDLIB:
             self._named += named
+            self._kept_by_classes |= kept
             self._watch_named()
         self.modules.pop(name, None)
         return loaded

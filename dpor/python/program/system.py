@@ -239,7 +239,9 @@ class PythonSystem:
         gc.disable()
         self._returned = None
         try:
-            watches = unseen_calls.is_to_be_watched(self._runs - self._begun - 1)
+            # What a recorded run repeats was watched. (The interpreter fills a dict of variables that the recorder has
+            # asked a frame for whenever it tells of a call in the frame: that would keep them alive.)
+            watches = recorder is None and unseen_calls.is_to_be_watched(self._runs - self._begun - 1)
             with unseen_calls.watched() if watches else nullcontext():
                 return self._ended(*self._drive(self._main, trace, choose, recorder))
         finally:

@@ -332,7 +332,7 @@ class StatementRewriter(BindingRewriter):
     # ------------------------------------------------------------------ functions and classes
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Statements:
-        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.decorator_list = [self._decorator(decorator) for decorator in node.decorator_list]
         self.defaults(node.args)
         with self.inside(node, ScopeKind.FUNCTION) as frame:
             node.body = self.block(node.body)
@@ -342,8 +342,12 @@ class StatementRewriter(BindingRewriter):
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
+    def _decorator(self, node: ast.expr) -> ast.expr:
+        """Rewrite a decorator, which is called with what is below it (`@handlers.append`)."""
+        return self.call(".call_after", node, self.visit(node))
+
     def visit_ClassDef(self, node: ast.ClassDef) -> Statements:
-        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.decorator_list = [self._decorator(decorator) for decorator in node.decorator_list]
         if self.frame.scope.kind is not ScopeKind.MODULE:
             node.decorator_list.append(self.hook(".made", node))
         if getattr(node, "type_params", None):

@@ -17,6 +17,7 @@ from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 from dpor.python.kernel.type_caches import MOST_TYPES, type_cache
+from dpor.python.sharing import class_state
 from dpor.python.sharing.shared_object import SharedObject, adopted
 from dpor.python.sharing.sharing_state import OwnReference, sharing
 from dpor.python.sharing.type_traits import CONTAINED, HOLD_NOTHING, NOTHING_IN_IT, fields, way_of
@@ -87,11 +88,12 @@ def children(obj: Any, kind: type) -> list[Any]:
 
 
 def of_class(kind: type) -> list[tuple[str, Any]]:
-    """List the names and values of the class's own attributes, apart from special ones."""
+    """List the names and values of the class's own attributes, apart from special ones that the program cannot
+    change."""
     return [
         (name, held.__func__ if is_a(held, (staticmethod, classmethod)) else held)
         for name, held in attributes_of_class(kind).items()
-        if not name.startswith("__")
+        if not name.startswith("__") or class_state.is_named(name)
     ]
 
 

@@ -5,6 +5,7 @@ table      which modules and methods need no wrapper
 registry   the wrappers, by function
 unknown    functions of which nothing is known: one step that changes all that it can reach
 consumers  functions that consume an iterable, as one operation or item by item; iterators over iterators
+abstract   `isinstance` and `issubclass` where the program has a `__subclasshook__`
 objects    attributes by name, `id`, `hash`, text, namespaces
 formatting `str.format` with fields that name attributes or items
 executing  `exec`, `eval`, `compile`

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpor.core.home import is_ours
+from dpor.python.effects import class_state
 from dpor.python.effects.calls import BoundMethod, uninstrumented_method_of
 from dpor.python.effects.kinds import container_type_of, is_immutable, static
 from dpor.python.effects.reach import ANYTHING, views
@@ -123,6 +124,9 @@ def _python_function(function: types.FunctionType) -> Any:
         return wrapper
     if not run.multi:
         return function
+    looked_at = class_state.LOOKING.get(f"{module}.{function.__qualname__}")
+    if looked_at is not None:
+        return class_state.looking(function, looked_at)
     if _registers(function):
         return special.registering(function)
     if module == "unittest.mock":
@@ -141,11 +145,12 @@ def _python_function(function: types.FunctionType) -> Any:
     return unknown_python(function, function)
 
 
-_REGISTERING: Final = (abc.ABCMeta.register, functools.singledispatchmethod.register)
+_REGISTERING: Final = (abc.ABCMeta.register, abc.update_abstractmethods, functools.singledispatchmethod.register)
 
 
 def _registers(function: types.FunctionType) -> bool:
-    """True if a call of the function changes what `isinstance` says, or what a `singledispatch` calls."""
+    """True if a call of the function changes what `isinstance` says, what a `singledispatch` calls, or of which classes
+    there are objects."""
     return function in _REGISTERING or (
         function.__qualname__.startswith("singledispatch.<locals>.register") and module_of(function) == "functools"
     )

@@ -26,6 +26,7 @@ from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, 
 from dpor.python.effects.reach import ANYTHING, HASH, SHOW, reads, writes
 from dpor.python.hooks import attributes, special
 from dpor.python.hooks.adopted import note_store, reads_field
+from dpor.python.hooks.calls import abstract
 from dpor.python.hooks.calls.executing import GlobalsAsLocals
 from dpor.python.hooks.calls.formatting import simplified
 from dpor.python.hooks.calls.registry import set_class_wrapper, set_wrapper, wrap, wrappers
@@ -81,6 +82,7 @@ def _delattr(obj: Any, name: str) -> None:
 def _isinstance(obj: Any, kinds: Any, /) -> bool:
     if run.multi and type(kinds) is not type:
         _yield_before_members(obj, type(obj), kinds)
+        return abstract.answer(kinds, (type(obj),), lambda kinds: isinstance(obj, kinds))
     return isinstance(obj, kinds)
 
 
@@ -88,6 +90,7 @@ def _isinstance(obj: Any, kinds: Any, /) -> bool:
 def _issubclass(kind: Any, kinds: Any, /) -> bool:
     if run.multi and type(kinds) is not type:
         _yield_before_members(None, kind, kinds)
+        return abstract.answer(kinds, (kind,) if is_a(kind, type) else (), lambda kinds: issubclass(kind, kinds))
     return issubclass(kind, kinds)
 
 

@@ -518,6 +518,7 @@ kept("sys", "path_importer_cache", dict, _refill_dict)
 kept("warnings", "filters", list, _refill_list)
 kept("copyreg", "dispatch_table", dict, _refill_dict, "copyreg")
 kept("linecache", "cache", dict, _refill_dict)
+kept("logging", "root.manager.loggerDict", dict, _refill_dict, "loggerDict")
 part(
     WEEKDAY,
     lambda: sys.modules["calendar"].firstweekday(),
