@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dpor.core.errors import Unsupported
 from dpor.python.kernel.classes import is_a
@@ -17,6 +17,9 @@ from dpor.python.program import changing_globals, import_once
 from dpor.python.rewrite import instrument
 from dpor.python.rewrite.cache import cached, source_of
 from dpor.python.sharing import children
+
+_SPECIAL: Final = ("__all__", "__path__")
+"""The globals with such names whose objects programs change."""
 
 
 class ProgramModule:
@@ -39,11 +42,14 @@ class ProgramModule:
             self.changing, self.import_once = _read(source, path)
 
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
-        """Return (name, value) of the globals that are `changing`, or of all."""
+        """Return (name, value) of the globals that are `changing`, or of all; and the `__path__` of a package, at which
+        each import of a part looks."""
         names = self.module.__dict__
         if of_all or self.changing is None:
-            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, names[key]) for key in self.changing if key in names]
+            wanted = [key for key in names if not key.startswith((".", "__")) or key in _SPECIAL]
+        else:
+            wanted = [key for key in (*self.changing, "__path__") if key in names]
+        return [(key, names[key]) for key in wanted]
 
     def roots(self, name: str, of_all: bool) -> Iterator[tuple[Any, Any]]:
         """Yield the values of these globals, and the attributes of the module's own classes, each with a name that
