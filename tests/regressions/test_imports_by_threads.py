@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
+import dpor
 from tests.source_outcomes import outcomes
 
 Files = dict[str, str]
@@ -239,3 +242,34 @@ def test_all_that_can_happen_is_found(tmp_path: Path, name: str, strategy: str) 
     found = outcomes(tmp_path, source, strategy)
     assert {tuple(value) if isinstance(value, list) else value for value in found} == expected
     assert not found.incomplete
+
+
+def test_what_the_library_keeps_of_folders_is_the_same_in_every_run(tmp_path: Path) -> None:
+    """What one run had put into `sys.path_importer_cache` was there in the next, so a replay found other events."""
+    write(tmp_path, {"bag/__init__.py": ""})
+    program = tmp_path / "program.py"
+    program.write_text(
+        dedent(
+            """
+            import pkgutil
+            import threading
+            import bag
+
+            def scenario():
+                seen = []
+                def look():
+                    pkgutil.get_importer(bag.__path__[0])
+                    seen.append(len(seen))
+                threads = [threading.Thread(target=look) for _ in range(2)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert seen == [0, 1]
+            """
+        )
+    )
+    report = dpor.check(f"{program}::scenario")
+    assert report.verdict == "fail"
+    sys.path_importer_cache.pop(str(tmp_path / "bag"), None)  # as in another process
+    assert dpor.replay(report.findings[0].saved).line == 16  # type: ignore[arg-type]

@@ -107,6 +107,8 @@ class Kept(NamedTuple):
     """Called with the object and its former contents, to restore these."""
     words: frozenset[str]
     """A program that has none of these words does not change the object."""
+    is_cache: bool
+    """True if functions of the library fill it, when they are called."""
 
     def find(self) -> Any:
         return vars(sys.modules[self.module]).get(self.name) if self.module in sys.modules else None
@@ -127,12 +129,17 @@ _kept: Final[list[Kept]] = []
 
 
 def kept(
-    module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object], *words: str
+    module: str,
+    name: str,
+    contents: Callable[[Any], Any],
+    refill: Callable[[Any, Any], object],
+    *words: str,
+    is_cache: bool = False,
 ) -> None:
     """Register such an object as a part. `words`: which others than its name a program needs to change it."""
-    found = Kept(module, name, contents, refill, frozenset({name, *words}))
+    found = Kept(module, name, contents, refill, frozenset({name, *words}), is_cache)
     _kept.append(found)
-    part(f"{module}.{name}", found.get, found.restore)
+    part(f"{module}.{name}", found.get, found.restore, unseen=is_cache)
 
 
 def named_in(sources: Iterable[str]) -> list[Kept]:

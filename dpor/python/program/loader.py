@@ -355,8 +355,11 @@ class Loader:
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
-        named = [found for found in process_state.named_in([loaded.source]) if found not in self._named]
-        if named and name.partition(".")[0] not in STDLIB:
+        named = process_state.named_in([loaded.source])
+        if name.partition(".")[0] in STDLIB and not any(found.is_cache for found in named):
+            named = []
+        named = [found for found in named if found not in self._named]
+        if named:
             self._named += named
             self._watch_named()
         self.modules.pop(name, None)

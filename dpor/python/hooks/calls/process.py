@@ -515,7 +515,7 @@ def _is_of_program(module: Any) -> bool:
 for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
     kept("sys", _list, list, _refill_list)
 kept("sys", "modules", dict, _refill_modules)
-kept("sys", "path_importer_cache", dict, _refill_dict)
+kept("sys", "path_importer_cache", dict, _refill_dict, is_cache=True)
 kept("warnings", "filters", list, _refill_list)
 kept("copyreg", "dispatch_table", dict, _refill_dict, "copyreg")
 kept("linecache", "cache", dict, _refill_dict)
