@@ -16,6 +16,20 @@ Files = dict[str, str]
 
 PART = {"bag/__init__.py": "", "bag/part.py": "N = 1"}
 
+LAZY = {"log.py": "items = []", "late.py": "import log\nlog.items.append(1)\nstate = 1"}
+
+LOADS_LAZILY = """
+        import importlib.util, log, sys
+        def lazy():
+            spec = importlib.util.find_spec("late")
+            spec.loader = importlib.util.LazyLoader(spec.loader)
+            module = sys.modules["late"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+        def scenario():
+            module, seen = lazy(), []
+"""
+
 PROGRAMS: dict[str, tuple[Files, str, set[Any]]] = {
     "a package is asked for a name before a module of that name is imported": (
         {
@@ -208,6 +222,24 @@ PROGRAMS: dict[str, tuple[Files, str, set[Any]]] = {
             return seen[0]
         """,
         {0, 1},
+    ),
+    "a module that is loaded when it is first used": (
+        LAZY,
+        LOADS_LAZILY
+        + """
+            run(lambda: module.state, lambda: seen.append(len(log.items)))
+            return seen[0]
+        """,
+        {0, 1},
+    ),
+    "a module that would be loaded when it is first used": (
+        LAZY,
+        LOADS_LAZILY
+        + """
+            run(lambda: seen.append(module), lambda: seen.append(module))
+            return len(log.items)
+        """,
+        {0},
     ),
     "all names": (
         {"bag/__init__.py": "__all__ = []\nN = 1"},

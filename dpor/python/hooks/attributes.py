@@ -515,6 +515,8 @@ def attr_with_classes(obj: Any, name: str) -> Any:
         return obj
     kind = type(obj)  # (`isinstance` could call a `__getattribute__` of the program)
     if issubclass(kind, types.ModuleType):
+        if looks_up_itself(kind):
+            return obj
         accesses = reads_of_module(obj, name)
         if accesses:
             accessing.touch("read", accesses)

@@ -133,7 +133,7 @@ class Loader:
                 path[:] = folders
         self._sides.drop(self._late)
         for name in self._late & self.modules.keys():
-            afterlife.begin_again(self.modules[name].module.__dict__, self.modules[name].first)
+            self.modules[name].begin_again()
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: True if the package is not instrumented, but its source is available."""
@@ -268,7 +268,7 @@ class Loader:
         return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
     def note_late(self, name: str) -> None:
-        """Called when a module is executed for the first time: note it as late if a run does that."""
+        """Called when a module is made or executed for the first time: note it as late if a run does that."""
         if self._settled and name.partition(".")[0] not in STDLIB:
             self._late.add(name)
 
@@ -519,8 +519,6 @@ class _Finder:
                 return None
             spec.loader = _LoaderOfC(self._loader, name, spec.loader.path)
             return spec
-        if known is not None:
-            return known.first["__spec__"]
         spec.loader = _InstrumentingLoader(self._loader, name, str(spec.origin), spec.loader)
         return spec
 
@@ -559,8 +557,9 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         self._loader.yield_before_entering(self._name)
         loaded = self._loader.modules.get(self._name)
         if loaded is None:
+            self._loader.note_late(self._name)
             return None
-        afterlife.begin_again(loaded.module.__dict__, loaded.first)
+        loaded.begin_again()
         return loaded.module
 
     def exec_module(self, module: types.ModuleType) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpor.core.errors import Unsupported
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, namespace_of
 from dpor.python.kernel.library import CHANGING, CONSTANT
-from dpor.python.program import changing_globals, import_once
+from dpor.python.program import afterlife, changing_globals, import_once
 from dpor.python.rewrite import instrument
 from dpor.python.rewrite.cache import cached, source_of
 from dpor.python.sharing import children
@@ -41,10 +41,15 @@ class ProgramModule:
         if module.__name__.partition(".")[0] not in CONSTANT:
             self.changing, self.import_once = _read(source, path)
 
+    def begin_again(self) -> None:
+        """Before the module is executed again: make it what it was at first, also if it has been given a class."""
+        object.__setattr__(self.module, "__class__", types.ModuleType)
+        afterlife.begin_again(self.module.__dict__, self.first)
+
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
         """Return (name, value) of the globals that are `changing`, or of all; and the `__path__` of a package, at which
         each import of a part looks."""
-        names = self.module.__dict__
+        names = namespace_of(self.module)
         if of_all or self.changing is None:
             wanted = [key for key in names if not key.startswith((".", "__")) or key in _SPECIAL]
         else:
