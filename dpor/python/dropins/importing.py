@@ -163,7 +163,7 @@ def taken_from(module: Any, names: Any) -> Any:
     if "*" in names:
         yield_before("import", _reads_of_all(module))
         return module
-    seen = [name for name in names if not is_a(module, ModuleType) or attributes.reads_of_module(module, name)]
+    seen = [name for name in names if not is_a(module, ModuleType) or process_state.reads_of_module(module, name)]
     if len(seen) > 1:
         return NamesOf(module)
     for name in seen:

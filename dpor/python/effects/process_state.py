@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dpor.core.operations import READ, Accesses, Mode
@@ -84,6 +85,12 @@ def attribute_read(module: str, name: str) -> Accesses:
     """Return the accesses of C code that reads an attribute of a module (as `print` reads `sys.stdout`)."""
     fact = ("global", module, name)
     return ((run.operations.location(fact), READ),) if fact in run.facts else ()
+
+
+def reads_of_module(module: ModuleType, name: str) -> Accesses:
+    """Return the accesses of looking for an attribute of the module. If it has none, its `__getattr__` is asked."""
+    names = (name,) if name == "__getattr__" else (name, "__getattr__")
+    return tuple(access for one in names for access in attribute_read(module.__name__, one))
 
 
 def before_change(part: PartName) -> None:

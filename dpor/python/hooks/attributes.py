@@ -19,7 +19,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
 from dpor.python.effects.calls import MethodCall, unknown, yield_before_c, yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
-from dpor.python.effects.process_state import attribute_read
+from dpor.python.effects.process_state import reads_of_module
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
@@ -548,12 +548,6 @@ def class_reads(name: str) -> Accesses:
 
 OF_THE_PROGRAM: Final = 1 << 9
 """Flag in the `__flags__` of a class (HEAPTYPE): it was created at run time."""
-
-
-def reads_of_module(module: types.ModuleType, name: str) -> Accesses:
-    """Return the accesses of looking for an attribute of the module. If it has none, its `__getattr__` is asked."""
-    names = (name,) if name == "__getattr__" else (name, "__getattr__")
-    return tuple(access for one in names for access in attribute_read(module.__name__, one))
 
 
 def read_global(module: str, name: str) -> None:
