@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, Final
 
 from dpor.primitives.imports import IDLE, LOAD, THERE, WAIT, AwaitImport, BeginImport, BeginImportWithin, EndImport
-from dpor.python.kernel.classes import namespace_of
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -98,7 +97,7 @@ def load_module(name: str) -> None:
         perform(_end(name, loaded), *objects)
 
 
-def load_modules(name: str, package: str, level: int, names: Any) -> None:
+def load_modules(name: str, package: str, level: int) -> None:
     """Load what an import statement needs, from the outermost package on. The import itself raises an error for what
     does not exist."""
     try:
@@ -110,11 +109,6 @@ def load_modules(name: str, package: str, level: int, names: Any) -> None:
             load_module(part)
         elif part not in sys.modules:
             return
-    inside = namespace_of(sys.modules.get(absolute))
-    if "__path__" in inside:
-        for part in names or ():
-            if part not in inside and run.above.imports_in_steps(f"{absolute}.{part}"):
-                load_module(f"{absolute}.{part}")
 
 
 def _prefixes(name: str) -> Iterator[str]:

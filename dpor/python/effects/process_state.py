@@ -88,6 +88,12 @@ def attribute_read(module: str, name: str) -> Accesses:
     return ((run.operations.location(fact), READ),) if fact in run.facts else ()
 
 
+def reads_of_module(module: ModuleType, name: str) -> Accesses:
+    """Return the accesses of looking for an attribute of the module. If it has none, its `__getattr__` is asked."""
+    names = (name,) if name == "__getattr__" else (name, "__getattr__")
+    return tuple(access for one in names for access in attribute_read(module.__name__, one))
+
+
 def before_change(part: PartName) -> None:
     """Remember the part as it is. Call this before the run changes it, whatever the number of threads."""
     name = part if isinstance(part, str) else part[0]
@@ -112,6 +118,8 @@ class Kept(NamedTuple):
     """Called with the object and its former contents, to restore these."""
     words: frozenset[str]
     """A program that has none of these words does not change the object."""
+    is_cache: bool
+    """True if functions of the library fill it, when they are called."""
 
     @property
     def part(self) -> str:
@@ -222,12 +230,17 @@ _kept: Final[list[Kept]] = []
 
 
 def kept(
-    module: str, name: str, contents: Callable[[Any], Any], refill: Callable[[Any, Any], object], *words: str
+    module: str,
+    name: str,
+    contents: Callable[[Any], Any],
+    refill: Callable[[Any, Any], object],
+    *words: str,
+    is_cache: bool = False,
 ) -> None:
     """Register such an object as a part. `words`: which others than its name a program needs to change it."""
-    found = Kept(module, name, contents, refill, frozenset({name, *words}))
+    found = Kept(module, name, contents, refill, frozenset({name, *words}), is_cache)
     _kept.append(found)
-    part(found.part, found.get, found.restore)
+    part(found.part, found.get, found.restore, unseen=is_cache)
 
 
 def named_in(sources: Iterable[str]) -> list[Kept]:

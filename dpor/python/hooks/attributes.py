@@ -19,6 +19,7 @@ from typing import Any, Final
 from dpor.core.operations import READ, WRITE, Access, Accesses, Mode, Operation
 from dpor.python.effects.calls import MethodCall, unknown, yield_before_c, yield_before_unseen
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, is_of_c
+from dpor.python.effects.process_state import reads_of_module
 from dpor.python.hooks.adopted import reads_field, writes_field
 from dpor.python.kernel import accessing, assumptions, loops, opaque_code
 from dpor.python.kernel.assumptions import about
@@ -514,7 +515,11 @@ def attr_with_classes(obj: Any, name: str) -> Any:
         return obj
     kind = type(obj)  # (`isinstance` could call a `__getattribute__` of the program)
     if issubclass(kind, types.ModuleType):
-        read_global(obj.__name__, name)
+        if looks_up_itself(kind):
+            return obj
+        accesses = reads_of_module(obj, name)
+        if accesses:
+            accessing.touch("read", accesses)
         return obj
     accesses = class_reads(name)
     if RULES in run.facts and (kind.__flags__ & OF_THE_PROGRAM or issubclass(kind, _HOLDERS)):

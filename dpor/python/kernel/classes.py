@@ -35,6 +35,12 @@ def namespace_of(module: Any) -> dict[str, Any]:
     return names
 
 
+def imported_as(module: Any) -> str:
+    """Return the name under which an import has made a module; "" for what was put into `sys.modules` otherwise."""
+    spec = namespace_of(module).get("__spec__")
+    return str(namespace_of(spec).get("name", "")) if is_a(module, types.ModuleType) else ""
+
+
 def module_of_class(kind: type) -> str:
     """Return the name of the module of a class; "" if it has put something else under that name, such as a property
     for its objects. Classes in C whose names have no dot say that they are of `builtins`: those of others are found in

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
 from dpor.python.dropins import enums, generating, logs, loops, module_locks, outside, process_locks
-from dpor.python.dropins.importing import import_statement
+from dpor.python.dropins.importing import import_statement, look_for, look_up_parts, taken_from
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
 from dpor.python.effects.dicts import writes_key
 from dpor.python.kernel import opaque_code
-from dpor.python.kernel.classes import is_a, module_named_by, namespace_of
+from dpor.python.kernel.classes import imported_as, is_a, module_named_by, namespace_of
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.library import CLOSED, CONSTANT, STDLIB
 from dpor.python.kernel.run import run
@@ -82,6 +82,7 @@ class Loader:
         self._finder = _Finder(self)
         self._found: set[str] = set()  # modules without hooks, in Python, that runs were about to import
         self._late: set[str] = set()  # modules that runs import, and that are not loaded when a run begins
+        self._paths: list[tuple[list[str], list[str]]] = []  # the `__path__` of packages, and what it was at first
         self._settled = False
         self._watching = ExitStack()  # what lasts until the run ends
         self.host: HostState | None = None  # set when the program imports a module whose state it may change
@@ -95,6 +96,7 @@ class Loader:
         self._files.clear()
         self.counterparts.forget()
         self._late.clear()
+        self._paths.clear()
         self._settled = False
         self._sides.forget()
         self.tables.forget()
@@ -107,21 +109,35 @@ class Loader:
     def imports_in_steps(self, name: str) -> bool:
         """Called by an import while the program runs. True if it is a module of the program that was not loaded when
         the run began."""
-        if name in self._late:
-            return True
-        package = name.rpartition(".")[0]
-        if not self._settled or name in sys.modules or name.partition(".")[0] in STDLIB:
+        if imported_as(sys.modules.get(name)) == name:
+            return name in self._late
+        package, kept = name.rpartition(".")[0], name in self.modules and name not in self._late
+        if not self._settled or kept or name.partition(".")[0] in STDLIB or (package and package not in sys.modules):
             return False
-        if package and package not in sys.modules:
-            return False
-        path = namespace_of(sys.modules[package]).get("__path__") if package else None
-        return (not package or path is not None) and self._finder.find_spec(name, path) is not None
+        look_for(name, self._path_of(package))
+        return self._inside(name, self._path_of(package)) is not None
+
+    def is_late(self, name: str) -> bool:
+        """True if runs import the module: each of them looks for it."""
+        return name in self._late
+
+    def _path_of(self, package: str) -> Any:
+        """Return where the modules of the package are: None for `sys.path`, nowhere if it is no package."""
+        return namespace_of(sys.modules.get(package)).get("__path__", ()) if package else None
+
+    def _inside(self, name: str, path: Any) -> importlib.machinery.ModuleSpec | None:
+        """Return what is found under the name if it is the program's."""
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        return None if spec is None or not self.border.is_inside(name, spec.origin) else spec
 
     def drop_late(self) -> None:
-        """Between runs: remove what earlier ones have imported."""
+        """Between runs: remove what earlier ones have imported, and have changed in where packages are."""
+        for path, folders in self._paths:
+            if path != folders:
+                path[:] = folders
         self._sides.drop(self._late)
         for name in self._late & self.modules.keys():
-            afterlife.begin_again(self.modules[name].module.__dict__, self.modules[name].first)
+            self.modules[name].begin_again()
 
     def can_instrument(self, package: str) -> bool:
         """While the program runs: True if the package is not instrumented, but its source is available."""
@@ -210,12 +226,11 @@ class Loader:
             self._watch_named()
             if sharing.roots_published:
                 process_state.share_objects()
-        from dpor.python.hooks import attributes
-
-        if run.multi and fromlist and not isinstance(module, DropInModule):
-            for imported in fromlist:
-                attributes.read_global(module.__name__, imported)
-        return self._names_of_program(run.above.replacement_for(module), fromlist) if fromlist else module
+        if not fromlist:
+            look_up_parts(name)
+            return module
+        found = taken_from(module, fromlist) if run.multi and not isinstance(module, DropInModule) else module
+        return found if found is not module else self._names_of_program(run.above.replacement_for(module), fromlist)
 
     def _names_of_program(self, module: types.ModuleType, names: Iterable[str]) -> types.ModuleType:
         """Return what `from module import names` takes the names from: the module itself, or a copy in which modules of
@@ -264,7 +279,7 @@ class Loader:
         return package in self.modules or (top.isidentifier() and importlib.util.find_spec(top) is not None)
 
     def note_late(self, name: str) -> None:
-        """Called when a module is executed for the first time: note it as late if a run does that."""
+        """Called when a module is made or executed for the first time: note it as late if a run does that."""
         if self._settled and name.partition(".")[0] not in STDLIB:
             self._late.add(name)
 
@@ -280,7 +295,7 @@ class Loader:
         self._sides.remember_in_c(module)
 
     def yield_before_entering(self, name: str) -> None:
-        """Yield before a module is put into `sys.modules`, where other threads may look for it."""
+        """Yield before a module is put into `sys.modules`, where other threads may look for it, or is removed."""
         if run.multi:
             shared = shared_objects.shared_object_of(sys.modules)
             if shared is not None:
@@ -351,9 +366,13 @@ class Loader:
         self._files.add(path)
         self.sources[path] = sha256(content).hexdigest()
         self._prepare(name, loaded)
-        named = [found for found in process_state.named_in([loaded.source]) if found not in self._named]
-        kept = class_state.named_in(loaded.source) - self._kept_by_classes
-        if (named or kept) and name.partition(".")[0] not in STDLIB:
+        named, kept = process_state.named_in([loaded.source]), class_state.named_in(loaded.source)
+        if name.partition(".")[0] in STDLIB:
+            kept = frozenset()
+            if not any(found.is_cache for found in named):
+                named = []
+        named, kept = [found for found in named if found not in self._named], kept - self._kept_by_classes
+        if named or kept:
             self._named += named
             self._kept_by_classes |= kept
             self._watch_named()
@@ -376,6 +395,9 @@ class Loader:
             store = loaded.module.__dict__[".gstore"]
             loaded.module.__dict__[".gstore"] = _storing_late(store)
         loaded.first = dict(loaded.module.__dict__)
+        path = loaded.first.get("__path__")
+        if type(path) is list and all(path is not known for known, _ in self._paths):
+            self._paths.append((path, [*path]))
 
     # ------------------------------------------------------------------ between runs
 
@@ -504,8 +526,9 @@ class _Finder:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         known = self._loader.modules.get(name)
-        if known is not None:
+        if known is not None and not self._loader.is_late(name):
             return known.first["__spec__"]
+        look_for(name, path)
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or not self._loader.border.is_inside(name, spec.origin):
             self._loader.note_without_hooks(name, spec)
@@ -551,8 +574,9 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
         self._loader.yield_before_entering(self._name)
         loaded = self._loader.modules.get(self._name)
         if loaded is None:
+            self._loader.note_late(self._name)
             return None
-        afterlife.begin_again(loaded.module.__dict__, loaded.first)
+        loaded.begin_again()
         return loaded.module
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -571,6 +595,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
             except BaseException:
                 if first:  # else a run ended while executing it, and the next one imports it again
                     modules.pop(self._name, None)
+                self._loader.yield_before_entering(self._name)  # the import system removes it now
                 raise
             module.__dict__.update(process_locks.REPLACED.get(self._name, {}))
             self._loader.share_exceptions(self._name, module)

@@ -8,15 +8,18 @@ import types
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from dpor.core.errors import Unsupported
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import is_a, namespace_of
 from dpor.python.kernel.library import CHANGING, CONSTANT
-from dpor.python.program import changing_globals, import_once
+from dpor.python.program import afterlife, changing_globals, import_once
 from dpor.python.rewrite import instrument
 from dpor.python.rewrite.cache import cached, source_of
 from dpor.python.sharing import children
+
+_SPECIAL: Final = ("__all__", "__path__")
+"""The globals with such names whose objects programs change."""
 
 
 class ProgramModule:
@@ -38,12 +41,20 @@ class ProgramModule:
         if module.__name__.partition(".")[0] not in CONSTANT:
             self.changing, self.import_once = _read(source, path)
 
+    def begin_again(self) -> None:
+        """Before the module is executed again: make it what it was at first, also if it has been given a class."""
+        object.__setattr__(self.module, "__class__", types.ModuleType)
+        afterlife.begin_again(self.module.__dict__, self.first)
+
     def globals(self, of_all: bool) -> Iterable[tuple[str, Any]]:
-        """Return (name, value) of the globals that are `changing`, or of all."""
-        names = self.module.__dict__
+        """Return (name, value) of the globals that are `changing`, or of all; and the `__path__` of a package, at which
+        each import of a part looks."""
+        names = namespace_of(self.module)
         if of_all or self.changing is None:
-            return [(key, value) for key, value in names.items() if not key.startswith((".", "__"))]
-        return [(key, names[key]) for key in self.changing if key in names]
+            wanted = [key for key in names if not key.startswith((".", "__")) or key in _SPECIAL]
+        else:
+            wanted = [key for key in (*self.changing, "__path__") if key in names]
+        return [(key, names[key]) for key in wanted]
 
     def roots(self, name: str, of_all: bool) -> Iterator[tuple[Any, Any]]:
         """Yield the values of these globals, and the attributes of the module's own classes, each with a name that

@@ -84,6 +84,8 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], others: dict[str, 
         supply(globals, frame)
         if locals is globals:
             locals = GlobalsAsLocals(globals)
+    else:
+        dict.setdefault(globals, "__builtins__", frame.f_builtins)  # the program's, by which it imports
     return function(code, globals, locals, **others)
 
 

@@ -32,6 +32,7 @@ from dpor.python.hooks import attributes
 from dpor.python.hooks.calls.registry import set_wrapper, wrap
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import depth
+from dpor.python.kernel.classes import imported_as, namespace_of
 from dpor.python.kernel.incomplete import incomplete
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_objects
@@ -488,18 +489,18 @@ def _refill_dict(found: dict[Any, Any], contents: dict[Any, Any]) -> None:
 
 
 def _refill_modules(found: dict[str, Any], contents: dict[str, Any]) -> None:
-    """Restore `sys.modules`. Modules imported meanwhile stay, with the entries that they made for their own parts, and
-    also those that have put another object in their own place."""
-    tops = {name.partition(".")[0] for name in found.keys() - contents.keys()}
-    stay = {top for top in tops if _is_imported(found.get(top), top)}
-    for name in found.keys() - contents.keys():
-        if name.partition(".")[0] not in stay:
+    """Restore `sys.modules`. Modules imported meanwhile stay, and those that have put another object in their own
+    place; with a top package, the entries that it has made for its parts."""
+    new = found.keys() - contents.keys()
+    stay = {name for name in new if _is_imported(found[name], name)}
+    for name in new:
+        if name not in stay and name.partition(".")[0] not in stay:
             del found[name]
     found.update({name: module for name, module in contents.items() if not _has_replaced(found.get(name), module)})
 
 
 def _is_imported(module: Any, name: str) -> bool:
-    return getattr(getattr(module, "__spec__", None), "name", None) == name or _is_of_program(module)
+    return imported_as(module) == name or run.is_program_file(namespace_of(module).get("__file__", ""))
 
 
 def _has_replaced(module: Any, before: Any) -> bool:
@@ -514,7 +515,7 @@ def _is_of_program(module: Any) -> bool:
 for _list in ("path", "argv", "meta_path", "path_hooks", "warnoptions"):
     kept("sys", _list, list, _refill_list)
 kept("sys", "modules", dict, _refill_modules)
-kept("sys", "path_importer_cache", dict, _refill_dict)
+kept("sys", "path_importer_cache", dict, _refill_dict, is_cache=True)
 kept("warnings", "filters", list, _refill_list)
 kept("copyreg", "dispatch_table", dict, _refill_dict, "copyreg")
 kept("linecache", "cache", dict, _refill_dict)
