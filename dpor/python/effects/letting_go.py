@@ -26,7 +26,7 @@ from _weakref import getweakrefs
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from dpor.core.home import is_ours
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
@@ -224,8 +224,15 @@ def step_ends() -> None:
             accesses = _let_go_of(released[0])
             del released[0]
             pending.discard(number)
-            if _die_if_fallen(number, accesses, cause, order):
+            death = _die_if_fallen(number, accesses, cause, order)
+            if death is None:
+                continue
+            if death.noticed:
                 causes.add(cause)
+            if released:  # what it held dies before what is dropped after it
+                released[:0] = _released(_now.counted.get(me.id, {}), (), order)
+                places = {part: place for place, part in enumerate(death.held)}
+                released.sort(key=lambda obj: places.get(id(obj), len(places)))
     if len(causes) > 1:
         incomplete(UNORDERED)
 
@@ -318,13 +325,20 @@ def _note_what_falls(obj: Any, mortal: Mapping[int, Any]) -> None:
 _STAYING: Final = (type, ModuleType)
 
 
-def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> bool:
-    """Let the object with this `id` die if only the runtime still refers to it. Return True if that is noticed."""
+class _Death(NamedTuple):
+    """`noticed`: whether code of the program is called because of it; `held`: the `id`s of what the object held."""
+
+    noticed: bool
+    held: list[int]
+
+
+def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, tuple[int, int]]) -> _Death | None:
+    """Let the object with this `id` die if only the runtime still refers to it. Return None if it lives."""
     census.count()
     theirs, elsewhere = census.theirs, census.elsewhere
     _now.counted[run.current.id] = dict(theirs)
     if theirs.get(number) != 0:
-        return False
+        return None
     obj = census.object(number)
     noticed = deaths.is_noticed(obj)
     kind = type(obj)
@@ -339,8 +353,9 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
     _now.asked.update((id(ref), (ref, locations)) for ref in getweakrefs(obj))
     if number in elsewhere:
         _now.kept_dead.add(number)
-        return False
-    order.update((id(part), (cause, place)) for place, part in enumerate(held_by(obj), 1))
+        return None
+    held = [*map(id, held_by(obj))]
+    order.update((part, (cause, place)) for place, part in enumerate(held, 1))
     for counted in _now.counted.values():
         counted.pop(number, None)
     called = [id(ref) for ref in children.references_to(obj) if theirs.get(id(ref)) and children.may_call(ref)]
@@ -353,7 +368,7 @@ def _die_if_fallen(number: int, written: Accesses, cause: int, order: dict[int, 
         _now.called.update(ref for ref in called if now[ref] > theirs[ref])
     if run.unwinding:  # it has been thrown into a `__del__`, which swallows it
         raise UnwindThread
-    return noticed
+    return _Death(noticed, held)
 
 
 def _function_of(callback: Any) -> FunctionType | None:
