@@ -47,12 +47,15 @@ class AbstractClasses:
             _abc._reset_caches(kind)
 
 
-def forget_registered(is_gone: Callable[[type], bool]) -> None:
-    """Make all abstract classes forget that these were registered with them, and that they were asked about these."""
-    for kind in _abstract_classes():
+def forget_registered(is_gone: Callable[[type], bool], kinds: list[Any] | None = None) -> list[Any]:
+    """Make all abstract classes (or these) forget that classes were registered with them, and that they were asked
+    about these. Return those to which that has happened."""
+    changed = []
+    for kind in _abstract_classes() if kinds is None else kinds:
         registry, positive, negative, _ = _abc._get_dump(kind)
         if any(is_gone(asked) for reference in chain(positive, negative) if (asked := reference()) is not None):
             _abc._reset_caches(kind)
+            changed.append(kind)
         registered = [found for reference in registry if (found := reference()) is not None]
         if any(map(is_gone, registered)):
             _abc._reset_registry(kind)
@@ -60,6 +63,8 @@ def forget_registered(is_gone: Callable[[type], bool]) -> None:
             for found in registered:
                 if not is_gone(found):
                     _abc._abc_register(kind, found)
+            changed.append(kind)
+    return changed if kinds is None else kinds
 
 
 def refuse_asked(is_known: Callable[[Any], bool]) -> None:

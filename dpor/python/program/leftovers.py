@@ -36,6 +36,9 @@ class Library:
         ]
         modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
         holders = chain(classes, (module for module in modules if type(module) is ModuleType))
+        self._changing: list[tuple[Any, dict[str, Any]]] | None = None
+        self._abstract: list[Any] | None = None
+        """What held anything of the modules that went when all was looked at."""
         self._earlier = {id(kind): ref(kind) for kind in derived_from(object)}
         self._before = {id(holder): (holder, {**vars(holder)}) for holder in holders}
         for name in [*sys.modules]:
@@ -49,8 +52,9 @@ class Library:
             if is_a(kind, type):
                 self._before.setdefault(id(kind), (kind, {**vars(kind)}))
 
-    def restore(self, modules: Iterable[ModuleType]) -> None:
-        """Undo what refers to these modules, their classes and functions."""
+    def restore(self, modules: Iterable[ModuleType], *, again: bool = False) -> None:
+        """Undo what refers to these modules, their classes and functions. `again`: they have been imported as before,
+        so they have changed what they changed then."""
         gone = {id(module): namespace_of(module) for module in modules if is_a(module, ModuleType)}
         names = {namespace.get("__name__") for namespace in gone.values()}
         values = [value for namespace in gone.values() for value in namespace.values()]
@@ -66,13 +70,19 @@ class Library:
                 and not (number in self._earlier and self._earlier[number]() is kind)
             )
 
-        forget_registered(is_gone_class)
+        if not again:
+            self._changing = self._abstract = None
+        self._abstract = forget_registered(is_gone_class, self._abstract)
         is_gone = _refers_to({*gone}, {*map(id, gone.values())}, is_gone_class)
-        for holder, before in self._before.values():
+        changing = []
+        for holder, before in self._before.values() if self._changing is None else self._changing:
             changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]
             for name, value in changed:
                 if is_gone(value):
                     host_fields.store(holder, name, before.get(name, host_fields.ABSENT))
+                    changing.append((holder, before))
+        if self._changing is None:
+            self._changing = changing
 
 
 def _module_of(kind: type) -> object:

@@ -458,7 +458,7 @@ class Loader:
     def clear(self) -> None:
         """Release all that the modules hold, and make the library forget them: another program is checked next."""
         self.tables.restore()
-        self._sides.forget()
+        self._sides.forget(left=True)
         for loaded in self.modules.values():
             afterlife.release(loaded.module.__dict__)
             loaded.first.clear()

@@ -44,11 +44,11 @@ class Sides:
         the submodules in C that will be imported again."""
         self._in_c: Final = ModulesInC()
 
-    def forget(self) -> None:
+    def forget(self, *, left: bool = False) -> None:
         """Forget the program's modules: it will be imported again, because what is instrumented has changed, or it has
-        been left."""
+        been `left`."""
         if self._library is not None:
-            self._library.restore(self.program.values())
+            self._library.restore(self.program.values(), again=left)
         self.program.clear()
         self._has_hooks = False
         self._seen = -1
@@ -106,7 +106,8 @@ class Sides:
             self.hide_host()  # before the names are free for other modules
             if self._library is not None:
                 current = going | (again & known)  # the last run may have imported some again, and then broken off
-                self._library.restore(sys.modules.get(name, self.program[name]) for name in current)
+                modules = [sys.modules.get(name, self.program[name]) for name in current]
+                self._library.restore(modules, again=True)
         for name in going | in_c:
             sys.modules.pop(name, None)
         return going
