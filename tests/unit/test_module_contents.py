@@ -36,6 +36,7 @@ from dpor.python.program.abstract_classes import AbstractClasses
 from dpor.python.program.host_containers import HostContainers
 from dpor.python.program.import_effects import ImportEffects
 from dpor.python.program.initial_state import InitialState
+from dpor.python.program.library_tables import LibraryTables
 from dpor.python.program.loader import Loader
 from dpor.python.program.module_contents import ModuleContents
 from dpor.python.program.system import PythonSystem
@@ -430,6 +431,7 @@ def test_mistakes_are_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.
     right = told(explored(path, float("inf"), monkeypatch))
     assert told(explored(path, 0, monkeypatch)) == right
     monkeypatch.setattr(where, name, wrong)
+    monkeypatch.setattr(LibraryTables, "note_import", lambda *given: False)  # they restore some of it as well
     with suppress(DporError):
         found = explored(path, 0, monkeypatch)
         assert told(found) != right or executions_begin_again(found)
@@ -487,6 +489,7 @@ def test_small_programs_are_executed_in_each_run(tmp_path: Path, monkeypatch: py
 def test_what_cannot_be_put_back_is_made_anew(
     setup: str, change: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(LibraryTables, "note_import", lambda *given: False)
     monkeypatch.setattr(keyword, "kwlist", list(keyword.kwlist))  # which nobody puts back
     report = explored(written(tmp_path, f"n = [0]\n{setup}", change), 0, monkeypatch)
     reasons = (

@@ -148,7 +148,8 @@ class Contents:
     """What a container holds. Two of these are equal if the same objects are in the same container, in the same order.
 
     found   the container
-    names   True if it is the namespace of a module: only names count that are no part of the import system
+    names   True if it is the namespace of a module: it has no order, and only names count that are no part of the
+            import system
     items   its elements; of a dict, the keys, then the values
     """
 
@@ -158,7 +159,7 @@ class Contents:
         self.found, self.names = found, names
         items: list[Any] = [*found]
         if names:
-            items = [key for key in items if not key.startswith("__") and type(found[key]) is not ModuleType]
+            items = sorted(key for key in items if not key.startswith("__") and type(found[key]) is not ModuleType)
         self.items: Final = [*items, *map(found.__getitem__, items)] if isinstance(found, dict) else items
         self._ids: Final = [*map(id, self.items)]
 
@@ -227,6 +228,7 @@ def _halves(items: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 _kept: Final[list[Kept]] = []
+_caches: Final[set[str]] = set()
 
 
 def kept(
@@ -240,6 +242,8 @@ def kept(
     """Register such an object as a part. `words`: which others than its name a program needs to change it."""
     found = Kept(module, name, contents, refill, frozenset({name, *words}), is_cache)
     _kept.append(found)
+    if is_cache:
+        _caches.add(found.part)
     part(found.part, found.get, found.restore, unseen=is_cache)
 
 
@@ -296,9 +300,9 @@ def share_objects() -> None:
 
 def values() -> Iterable[tuple[object, Any]]:
     """Yield name and value of all parts that differ from the beginning of the run, except those that cannot be read
-    (`hidden`)."""
+    (`hidden`), and caches: what they hold follows from the rest."""
     for name, before in _now.before.items():
-        if before is not _HIDDEN:
+        if before is not _HIDDEN and name not in _caches:
             value = parts[name].get()
             if value != before:
                 yield name, value

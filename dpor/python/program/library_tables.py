@@ -89,9 +89,11 @@ class LibraryTables:
         has."""
         if runs % LOOK_EVERY > 1:
             return
-        if changed := self.restore():
-            facts.update((_FACT, table.module, table.name) for table in changed)
-            raise AssumptionBroken(f"{changed[0].module}.{changed[0].name} is changed: it is restored after each run")
+        changed = {(_FACT, table.module, table.name): table for table in self.restore()}
+        new = [table for fact, table in changed.items() if fact not in facts]
+        if new:
+            facts.update(changed)
+            raise AssumptionBroken(f"{new[0].module}.{new[0].name} is changed: it is restored after each run")
 
     def restore(self) -> list[Table]:
         """Restore all tables to what they held before the first run; return those that held something else."""
