@@ -108,6 +108,7 @@ CALM: Final = 100
 operation before them."""
 MANNERS: Final = (Manner(0, False), Manner(0, True), Manner(0.75, False))
 """Each schedule is drawn in one of these manners, which are equally likely."""
+
 Label: TypeAlias = tuple[str, Location]
 """What pending operations and those that have been performed have in common."""
 

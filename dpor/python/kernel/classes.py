@@ -12,6 +12,15 @@ from typing import Any, Final
 
 from dpor.python.kernel.library import STDLIB
 
+IMMUTABLE_TYPE: Final = 1 << 8
+HEAP_TYPE: Final = 1 << 9
+"""Flags of classes (`Py_TPFLAGS_...`): nobody can store attributes in them; they were made at run time."""
+
+
+def can_be_changed(kind: type) -> bool:
+    """True if attributes can be stored in the class: nearly all such classes are made in Python."""
+    return kind.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) == HEAP_TYPE
+
 
 def derived_from(kind: type) -> list[type]:
     """List all classes that are derived from the class, each once."""
@@ -48,7 +57,7 @@ def module_of_class(kind: type) -> str:
     module = _MODULE(kind)
     if type(module) is not str:
         return ""
-    return _module_in_c(kind) if module == "builtins" and not kind.__flags__ & _HEAP_TYPE else module
+    return _module_in_c(kind) if module == "builtins" and not kind.__flags__ & HEAP_TYPE else module
 
 
 def module_named_by(function: Any) -> str:
@@ -77,7 +86,6 @@ attributes_of_class: Final[Callable[[type], Mapping[str, Any]]] = type.__dict__[
 """Return the `__dict__` of a class, though its metaclass may have a `__getattribute__` of its own."""
 _SUFFIXES: Final = tuple(EXTENSION_SUFFIXES)
 _BUILT_IN: Final = frozenset(kind for kind in (*vars(builtins).values(), *vars(types).values()) if type(kind) is type)
-_HEAP_TYPE: Final = 1 << 9
 
 
 def is_a(obj: Any, kinds: type | tuple[type, ...]) -> bool:

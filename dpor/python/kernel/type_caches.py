@@ -7,6 +7,8 @@ import sys
 from collections.abc import Collection
 from typing import Any, Final, TypeVar
 
+from dpor.python.kernel.classes import can_be_changed
+
 _Cache = TypeVar("_Cache", bound=dict[Any, Any])
 
 MOST_TYPES: Final = 5000
@@ -33,11 +35,7 @@ def forget_programs() -> None:
     """Take the classes of earlier programs, and of the packages that were instrumented for them, out of all caches:
     each keeps all modules of its program alive. They are those that nobody finds here by their names."""
     kinds = [key[0] if type(key) is tuple else key for cache in _caches for key in [*cache]]
-    forget_types([kind for kind in kinds if _is_made_in_python(kind) and _found(kind) is not kind])
-
-
-def _is_made_in_python(kind: type) -> bool:
-    return kind.__flags__ & (_HEAP_TYPE | _IMMUTABLE_TYPE) == _HEAP_TYPE
+    forget_types([kind for kind in kinds if can_be_changed(kind) and _found(kind) is not kind])
 
 
 def _found(kind: type) -> object:
@@ -45,7 +43,3 @@ def _found(kind: type) -> object:
     for name in str(type.__dict__["__qualname__"].__get__(kind)).split("."):
         found = getattr(found, "__dict__", {}).get(name)
     return found
-
-
-_IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
-"""Flags of types of CPython, `Py_TPFLAGS_...`."""

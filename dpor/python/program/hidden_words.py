@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from dpor.python.program.restoring import CONTAINERS, HEAP_TYPE
+from dpor.python.kernel.classes import HEAP_TYPE
+from dpor.python.program.restoring import CONTAINERS
 from dpor.python.states.memory import WORDS, ask
 from dpor.python.states.stacks import StateUnknown
 

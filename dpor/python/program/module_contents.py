@@ -40,7 +40,7 @@ from typing import Any, Final
 from dpor.core.home import is_ours
 from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects.kinds import is_hooked
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import HEAP_TYPE, is_a
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import forget_types
@@ -49,7 +49,6 @@ from dpor.python.program.hidden_words import hidden_words_of, words_of_class
 from dpor.python.program.host import HostState
 from dpor.python.program.restoring import (
     CONTAINERS,
-    HEAP_TYPE,
     IMMUTABLE_BASES,
     KNOWN_BASES,
     LRU_CACHE,

@@ -19,10 +19,8 @@ from collections.abc import Callable, Iterator
 from ctypes import c_ssize_t, sizeof
 from typing import Any, Final
 
-from dpor.python.kernel.classes import is_a
+from dpor.python.kernel.classes import HEAP_TYPE, is_a
 from dpor.python.sharing import type_traits
-
-HEAP_TYPE: Final = 1 << 9
 
 CONTAINERS: Final = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict)
 IMMUTABLE_BASES: Final = (

@@ -17,10 +17,9 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from dpor.python.kernel.classes import module_of_class
+from dpor.python.kernel.classes import HEAP_TYPE, module_of_class
 
 ABSENT: Final = object()
-_HEAP_TYPE: Final = 1 << 9
 _first: Final[dict[int, tuple[Any, dict[str, Any]]]] = {}
 
 
@@ -156,4 +155,4 @@ def store(holder: Any, name: str, value: Any) -> None:
 def _is_static(holder: Any) -> bool:
     """True if it is a class in C that was not made at run time. If attributes can be stored in it, its metaclass lets
     them, which need not know how to delete any: that of BTrees crashes."""
-    return issubclass(type(holder), type) and not holder.__flags__ & _HEAP_TYPE
+    return issubclass(type(holder), type) and not holder.__flags__ & HEAP_TYPE

@@ -18,12 +18,13 @@ from dpor.primitives.conditions import Notify
 from dpor.primitives.locks import AcquireAgain, Locked, Release, ReleaseAgain, Try, TryAgain
 from dpor.primitives.threads import End, Join, Start
 from dpor.python.kernel import assumptions
+from dpor.python.kernel.classes import HEAP_TYPE
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
 from dpor.python.kernel.scheduler import pending_of
 from dpor.python.sharing import children, shared_objects, type_traits
 from dpor.python.states.c_frames import Reading
-from dpor.python.states.classes import HEAP_TYPE, find
+from dpor.python.states.classes import find
 from dpor.python.states.frames import Layouts, ThreadPart, add_frame, frames_of
 from dpor.python.states.stacks import StateUnknown
 

@@ -14,11 +14,10 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Final
 
 from dpor.python.dropins import copying, state, stdlib
-from dpor.python.kernel.classes import module_of_class
+from dpor.python.kernel.classes import HEAP_TYPE, module_of_class
 from dpor.python.kernel.run import run
 from dpor.python.states.frames import ATOMS, Layouts
 
-HEAP_TYPE: Final = 1 << 9
 _LEFT_OUT: Final = frozenset({"__dict__", "__weakref__", "_abc_impl"})
 """Attributes of classes that hold nothing of the program's, or that are encoded separately."""
 _ACCESSORS: Final = (

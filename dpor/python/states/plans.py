@@ -25,6 +25,7 @@ from dpor.python.dropins.logs import HandlerLock
 from dpor.python.effects import generators
 from dpor.python.effects.calls import BoundMethod
 from dpor.python.effects.kinds import ContainerType, static
+from dpor.python.kernel.classes import HEAP_TYPE
 from dpor.python.kernel.host_modules import DropInModule
 from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.run import run
@@ -33,7 +34,7 @@ from dpor.python.kernel.type_caches import type_cache
 from dpor.python.sharing import children, shared_object, type_traits
 from dpor.python.states.c_frames import Reading
 from dpor.python.states.canonical_names import CanonicalNames
-from dpor.python.states.classes import HEAP_TYPE, Classes
+from dpor.python.states.classes import Classes
 from dpor.python.states.contents import EXACT, SUBCLASSED, Content, exception
 from dpor.python.states.frames import HOLE, ThreadPart, add_frame
 from dpor.python.states.heap import AttributeNames, Heap, Plan
