@@ -53,17 +53,18 @@ def forget_registered(is_gone: Callable[[type], bool], kinds: list[Any] | None =
     changed = []
     for kind in _abstract_classes() if kinds is None else kinds:
         registry, positive, negative, _ = _abc._get_dump(kind)
-        if any(is_gone(asked) for reference in chain(positive, negative) if (asked := reference()) is not None):
-            _abc._reset_caches(kind)
-            changed.append(kind)
         registered = [found for reference in registry if (found := reference()) is not None]
-        if any(map(is_gone, registered)):
+        asked = [found for reference in chain(positive, negative) if (found := reference()) is not None]
+        was_registered = any(map(is_gone, registered))
+        if not was_registered and not any(map(is_gone, asked)):
+            continue
+        changed.append(kind)
+        _abc._reset_caches(kind)
+        if was_registered:
             _abc._reset_registry(kind)
-            _abc._reset_caches(kind)
             for found in registered:
                 if not is_gone(found):
                     _abc._abc_register(kind, found)
-            changed.append(kind)
     return changed if kinds is None else kinds
 
 

@@ -12,18 +12,17 @@ import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
 from types import FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, TypeAlias
 from weakref import ref
 
-from dpor.python.kernel.classes import derived_from, is_a, module_of_class, namespace_of
+from dpor.python.kernel.classes import can_be_changed, derived_from, is_a, module_of_class, namespace_of
 from dpor.python.kernel.library import serves_both_sides
 from dpor.python.program.abstract_classes import forget_registered
 from dpor.python.program.modules_in_c import is_in_c
 from dpor.python.sharing import host_fields
 
-_CAN_BE_CHANGED: Final = 1 << 9
-_CANNOT_BE_CHANGED: Final = 1 << 8
-"""Flags of classes: they are made at run time; and nobody can store attributes in them."""
+_Holder: TypeAlias = tuple[Any, dict[str, Any]]
+"""A class or module, and the attributes that it had."""
 
 
 class Library:
@@ -31,15 +30,13 @@ class Library:
     hooks was imported, or when the module in C was loaded."""
 
     def __init__(self) -> None:
-        classes = [
-            kind for kind in derived_from(object) if _can_be_changed(kind) and serves_both_sides(module_of_class(kind))
-        ]
+        kinds = derived_from(object)
+        classes = [kind for kind in kinds if can_be_changed(kind) and serves_both_sides(module_of_class(kind))]
         modules = [module for name, module in sys.modules.items() if serves_both_sides(name)]
         holders = chain(classes, (module for module in modules if type(module) is ModuleType))
-        self._changing: list[tuple[Any, dict[str, Any]]] | None = None
-        self._abstract: list[Any] | None = None
-        """What held anything of the modules that went when all was looked at."""
-        self._earlier = {id(kind): ref(kind) for kind in derived_from(object)}
+        self._affected: tuple[list[_Holder], list[Any]] | None = None
+        """What has held anything of modules that are imported `again`, and the abstract classes that have."""
+        self._earlier = {id(kind): ref(kind) for kind in kinds}
         self._before = {id(holder): (holder, {**vars(holder)}) for holder in holders}
         for name in [*sys.modules]:
             if is_in_c(name, sys.modules):
@@ -70,19 +67,22 @@ class Library:
                 and not (number in self._earlier and self._earlier[number]() is kind)
             )
 
-        if not again:
-            self._changing = self._abstract = None
-        self._abstract = forget_registered(is_gone_class, self._abstract)
+        holders, abstract = self._affected if again and self._affected else (self._before.values(), None)
+        abstract = forget_registered(is_gone_class, abstract)
         is_gone = _refers_to({*gone}, {*map(id, gone.values())}, is_gone_class)
-        changing = []
-        for holder, before in self._before.values() if self._changing is None else self._changing:
+        affected: dict[int, _Holder] = {}
+        for holder, before in holders:
             changed = [(name, value) for name, value in vars(holder).items() if value is not before.get(name, holder)]
             for name, value in changed:
                 if is_gone(value):
                     host_fields.store(holder, name, before.get(name, host_fields.ABSENT))
-                    changing.append((holder, before))
-        if self._changing is None:
-            self._changing = changing
+                    affected[id(holder)] = holder, before
+        if again and self._affected is None:
+            self._affected = [*affected.values()], abstract
+
+    def look_everywhere(self) -> None:
+        """Called when the program is about to be imported with other hooks, and may affect others."""
+        self._affected = None
 
 
 def _module_of(kind: type) -> object:
@@ -102,8 +102,3 @@ def _refers_to(modules: set[int], namespaces: set[int], is_gone_class: Callable[
         return id(value) in modules or is_gone_class(value if is_a(value, type) else type(value))
 
     return refers
-
-
-def _can_be_changed(kind: type) -> bool:
-    """True if attributes can be stored in the class."""
-    return bool(kind.__flags__ & _CAN_BE_CHANGED and not kind.__flags__ & _CANNOT_BE_CHANGED)

@@ -49,6 +49,7 @@ class Sides:
         been `left`."""
         if self._library is not None:
             self._library.restore(self.program.values(), again=left)
+            self._library.look_everywhere()
         self.program.clear()
         self._has_hooks = False
         self._seen = -1
