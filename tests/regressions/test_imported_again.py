@@ -8,6 +8,7 @@ import gc
 import importlib.util
 import shutil
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -77,21 +78,16 @@ def scenario():
 
 
 @pytest.mark.parametrize("strategy", ["optimal", "dpor"])
-def test_nothing_of_an_earlier_execution_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
-) -> None:
-    packages, project = tmp_path / "packages", tmp_path / "project"
-    (packages / "declared").mkdir(parents=True)
-    project.mkdir()
-    (packages / "declare.py").write_text(DECLARE)
-    (packages / "declared" / "__init__.py").write_text(DECLARED)
-    (project / "program.py").write_text(PROGRAM)
+def test_nothing_of_an_earlier_execution_is_left(tmp_path: Path, installed: Callable[..., str], strategy: str) -> None:
+    target = installed(PROGRAM, declare=DECLARE)
+    package = tmp_path / "installed" / "declared"
+    package.mkdir()
+    (package / "__init__.py").write_text(DECLARED)
     part_in_c = importlib.util.find_spec("markupsafe._speedups")
     assert part_in_c is not None
     assert part_in_c.origin is not None
-    shutil.copy(part_in_c.origin, packages / "declared")
-    monkeypatch.syspath_prepend(packages)
-    report = dpor.check(f"{project}/program.py::scenario", strategy=strategy)
+    shutil.copy(part_in_c.origin, package)
+    report = dpor.check(target, strategy=strategy)
     assert report.verdict == "pass", report.reasons
 
 
@@ -175,14 +171,8 @@ class Thing:
 """
 
 
-def test_code_without_hooks_may_find_no_attribute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packages, project = tmp_path / "packages", tmp_path / "project"
-    packages.mkdir()
-    project.mkdir()
-    (packages / "trusted.py").write_text(TRUSTED)
-    (project / "program.py").write_text(MISSING)
-    monkeypatch.syspath_prepend(packages)
-    report = dpor.check(f"{project}/program.py::scenario", trust=("trusted",))
+def test_code_without_hooks_may_find_no_attribute(installed: Callable[..., str]) -> None:
+    report = dpor.check(installed(MISSING, trusted=TRUSTED), trust=("trusted",))
     assert report.verdict == "pass", report.findings
 
 
@@ -217,15 +207,6 @@ def scenario():
 @pytest.mark.parametrize(
     "plugin", ["import registry\nregistry.register('a', 5)", "from registry import known\nknown['a'] = 5"]
 )
-def test_plugins_register_themselves_before_each_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugin: str
-) -> None:
-    packages, project = tmp_path / "packages", tmp_path / "project"
-    packages.mkdir()
-    project.mkdir()
-    (packages / "registry.py").write_text(REGISTRY)
-    (packages / "plugin.py").write_text(plugin)
-    (project / "program.py").write_text(USING)
-    monkeypatch.syspath_prepend(packages)
-    report = dpor.check(f"{project}/program.py::scenario", strategy="optimal")
+def test_plugins_register_themselves_before_each_run(installed: Callable[..., str], plugin: str) -> None:
+    report = dpor.check(installed(USING, registry=REGISTRY, plugin=plugin), strategy="optimal")
     assert (report.verdict, report.executions) == ("pass", 4), report.findings

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import mimetypes
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -155,13 +156,7 @@ def scenario():
 """
 
 
-def test_what_a_trusted_package_keeps_lasts_as_long_as_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packages, project = tmp_path / "packages", tmp_path / "project"
-    packages.mkdir()
-    project.mkdir()
-    (packages / "trusted.py").write_text(TRUSTED)
-    (project / "program.py").write_text(TRUSTING)
-    monkeypatch.syspath_prepend(packages)
-    report = dpor.check(f"{project}/program.py::scenario", trust=("trusted",))
+def test_what_a_trusted_package_keeps_lasts_as_long_as_the_run(installed: Callable[..., str]) -> None:
+    report = dpor.check(installed(TRUSTING, trusted=TRUSTED), trust=("trusted",))
     assert report.verdict == "pass", report.findings
     assert report.executions > 2
