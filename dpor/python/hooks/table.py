@@ -8,6 +8,7 @@ from typing import Any, Final
 from dpor.python.effects.letting_go import let_go_of_owned
 from dpor.python.hooks import attributes, calls, operators, special
 from dpor.python.hooks.exceptions import raises
+from dpor.python.hooks.managers import managed
 from dpor.python.kernel.assumptions import DYING
 from dpor.python.kernel.depth import DEEP, with_room
 from dpor.python.sharing.code_of_types import base
@@ -25,6 +26,7 @@ def all_hooks(facts: set[object], module: str) -> dict[str, Any]:
         ".delspecial": special.delete_special,
         ".getsuper": special.of_super,
         ".raises": raises,
+        ".managed": managed,
         ".base": base,
         ".made": made_class,
         **attributes.attribute_hooks(facts),

@@ -74,7 +74,7 @@ def is_stored_specially(attribute: str) -> bool:
 HOOK_NAMES: frozenset[str] = frozenset(
     [
         *(".attr", ".meth", ".call", ".meth_after", ".call_after", ".setattr", ".delattr"),
-        *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".base", ".made"),
+        *(".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".managed", ".base", ".made"),
         *(".getitem", ".setitem", ".delitem", ".slice"),
         *BINARY.values(),
         *INPLACE.values(),

@@ -202,7 +202,8 @@ class StatementRewriter(BindingRewriter):
     def visit_With(self, node: ast.With | ast.AsyncWith) -> ast.With | ast.AsyncWith:
         """Store a target that cannot stay at the start of the body; the items after it move into the body, too."""
         for i, item in enumerate(node.items):
-            item.context_expr = self.visit(item.context_expr)
+            manager = self.visit(item.context_expr)
+            item.context_expr = self.call(".managed", manager, manager) if type(node) is ast.With else manager
             to = item.optional_vars
             if to is None or self.is_plain(to):
                 continue
