@@ -52,3 +52,47 @@ def test_the_contents_of_one_die_before_the_next(tmp_path: Path, made: str, drop
     namespace["scenario"]()  # type: ignore[operator]
     report = dpor.check(f"{tmp_path}/program.py::scenario")
     assert report.verdict == "pass", report.findings
+
+
+WEAKLY_REFERRED = """
+import threading, weakref
+
+class Hub:
+    x = None
+
+class Holder:
+    def __init__(self, inner):
+        self.inner = inner
+
+def cleaning():
+    try:
+        yield
+    finally:
+        pass
+
+def scenario():
+    hub, refs = Hub(), []
+    hub.x = None
+    hub.items = [Holder([cleaning()])]
+    def one():
+        hub.x
+        refs.append(weakref.ref(hub))
+    def two():
+        hub.x = 1
+    def three():
+        hub.items.clear()
+        hub.x
+    threads = [threading.Thread(target=body) for body in [one, two, three]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_threads_let_go_of_an_object_before_there_is_a_weak_reference_to_it(tmp_path: Path) -> None:
+    """They did so only after a thread had made one, which is no operation: repeated runs had other events."""
+    file = tmp_path / "referred.py"
+    file.write_text(WEAKLY_REFERRED)
+    report = dpor.check(f"{file}::scenario", strategy="optimal")
+    assert (report.verdict, report.reasons, report.executions) == ("pass", (), 4)

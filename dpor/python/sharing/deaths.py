@@ -74,7 +74,7 @@ def _is_finalised(obj: Any) -> bool:
 
 def is_mortal(obj: Any) -> bool:
     """Return True if the program may notice that the object has died, or that another one dies with it."""
-    return is_noticed(obj) or (run.dying and dies(obj))
+    return is_noticed(obj) or (run.dying and (dies(obj) or _is_referred_to(type(obj))))
 
 
 def mortal() -> dict[int, Any]:
@@ -88,7 +88,7 @@ def _is_mortal(obj: Any, weak_references: int) -> bool:
     kind = type(obj)
     if issubclass(kind, type):
         return False  # it refers to itself, so that no thread drops the last reference
-    if run.dying and dies(obj):
+    if run.dying and (dies(obj) or _is_referred_to(kind)):
         return True
     return bool(weak_references or _may_be_finalised(kind)) and is_noticed(obj)
 
@@ -108,7 +108,7 @@ def _variants(objects: list[Any]) -> list[int]:
 
 
 def _may_be_mortal(kind: type) -> bool:
-    return _may_be_finalised(kind) or (run.dying and _class_dies(kind))
+    return _may_be_finalised(kind) or (run.dying and (_class_dies(kind) or _is_referred_to(kind)))
 
 
 def _may_be_finalised(kind: type) -> bool:
@@ -178,6 +178,22 @@ def dies(obj: Any) -> bool:
     if not _class_dies(kind) or (kind is FunctionType and is_ours(str(obj.__globals__.get("__name__")))):
         return False  # (how many references there are to a function of ours is no news of the program)
     return kind not in type_traits.CONTAINED or any(map(dies, held_by(obj)))
+
+
+def note_reference_to(obj: Any) -> None:
+    """A thread has made a weak reference to a shared object. To make one is no operation: so that threads let go of the
+    object in the same steps whether it has been made before them or not, all objects of the class count as mortal."""
+    kind = type(obj)
+    if run.dying and not _is_referred_to(kind):
+        assumptions.broken(_reference_to(kind), f"a thread makes a weak reference to a {kind.__qualname__}")
+
+
+def _is_referred_to(kind: type) -> bool:
+    return _reference_to(kind) in run.facts
+
+
+def _reference_to(kind: type) -> tuple[str, str, str]:
+    return ("weak references", *_name_of(kind))
 
 
 def held_by(obj: Any) -> list[Any]:

@@ -219,6 +219,7 @@ def making_reference(kind: Callable[..., Any]) -> Callable[..., Any]:
         ref = kind(*args)
         if is_shared:
             shared_objects.keep_reference(ref)
+            deaths.note_reference_to(args[0])
         return ref
 
     return make
