@@ -84,7 +84,7 @@ class World:
             if self.meanwhile is not None:
                 self.meanwhile()
 
-    def access(self, operation: Any) -> None:
+    def access(self, operation: Any, reread: object = None) -> None:
         self.touch(operation.kind, operation.accesses)
 
     def text(self, accesses: tuple[Access, ...]) -> str:

@@ -22,6 +22,8 @@ EXECUTIONS = {
     "a value that is there": ("x = {'k': 1}", "x['k'] = 1", 1),
     "a value that is there, by update": ("x = {'k': 1}", "x.update(k=1)", 1),
     "an item that is there": ("x = [1]", "x[0] = 1", 1),
+    "a value that is stored once": ("x = {'k': 1}", "x['k'] = 5", 3),
+    "an item that is stored once": ("x = [1]", "x[0] = 5", 3),
     "another item": ("x = [1]", "x[0] = n + 5", 6),
     "nothing to append": ("x = []", "x.extend([])", 1),
     "an item that is absent": ("x = [1]", "1 in x or x.remove(2)", 1),

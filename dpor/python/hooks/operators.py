@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, ItemsView, Iterator, KeysView, 
 from sys import getrefcount
 from typing import Any, Final
 
+from dpor.core.operations import Accesses
 from dpor.python.effects.accesses import UNMADE, Reread, Touched, made, make, yield_before
 from dpor.python.effects.calls import MethodCall, as_dict, perform, perform_uninstrumented, unknown
 from dpor.python.effects.dicts import SIMPLE_KEYS, reads_key, writes_key
@@ -98,13 +99,19 @@ def setitem(value: Any, obj: Any, key: Any) -> None:
                     touched = (writes_item if type(obj) is list else writes_key)(shared, obj, key)
                     operation = make(shared, "write", key, touched)
                 if operation is not None:
-                    accessing.access(operation)
+                    accessing.access(operation, lambda: _stored(obj, shared, key, value))
                 shared_objects.publish(value)
                 obj[key] = value
                 return
             _perform(obj, shared, "__setitem__", operator.setitem, key, value)
             return
     obj[key] = value
+
+
+def _stored(obj: Any, shared: SharedObject, key: Any, value: Any) -> Accesses:
+    """Return what the store touches once others have moved: they may have stored the same value there."""
+    reads, writes = (reads_item, writes_item) if type(obj) is list else (reads_key, writes_key)
+    return (reads if _is_there(obj, key) and obj[key] is value else writes)(shared, obj, key)
 
 
 def _is_there(obj: Any, key: Any) -> bool:
