@@ -80,6 +80,7 @@ PLAIN: dict[str, Any] = {
             ".getspecial",
             ".getsuper",
             ".raises",
+            ".managed",
             ".base",
             ".made",
         ),

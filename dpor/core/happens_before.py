@@ -68,8 +68,34 @@ class HappensBefore:
     def extend(self) -> list[list[Race]]:
         """Process the new events of the trace. Returns, for each, its races with earlier events (do not change
         them)."""
-        add = self._add
-        return [add(position) for position in range(len(self.clocks), len(self.trace))]
+        trace, latest = self.trace, self._latest
+        clocks, indices, pasts = self.clocks, self.indices, self._pasts
+        threads, operations, befores = trace.threads, trace.operations, trace.befores
+        found = []
+        for position in range(len(clocks), len(threads)):
+            thread, operation, before = threads[position], operations[position], befores[position]
+            past = self.clock_of(thread)
+            clock = past.copy()
+            index = clock[thread] + 1
+            races = _NO_RACES
+            if operation.barrier:  # where nothing else could move: explorers look at what else could have timed out
+                for other in latest:
+                    join(clock, other)
+            else:
+                partners = self._partners(thread, operation, clock)
+                if partners:
+                    races = self._races_with(partners, thread, operation, before, clock)
+            found.append(races)
+            clock[thread] = index
+            self._record(position, thread, operation, before is not None)
+            clocks.append(clock)
+            indices.append(index)
+            pasts.append(past)
+            latest[thread] = clock
+            if operation.starts >= 0:
+                self.clock_of(operation.starts)
+                latest[operation.starts] = clock
+        return found
 
     def cut(self, length: int) -> None:
         """Forget the events from `length` on. Call this before the trace itself is cut."""
@@ -88,35 +114,6 @@ class HappensBefore:
                 for location, _ in operation.accesses:
                     self._history[location].pop()
         del self.clocks[length:], self.indices[length:], pasts[length:]
-
-    def _add(self, position: int) -> list[Race]:
-        trace = self.trace
-        thread = trace.threads[position]
-        operation = trace.operations[position]
-        before = trace.befores[position]
-        past = self.clock_of(thread)
-        clock = past.copy()
-        index = clock[thread] + 1
-
-        races = _NO_RACES
-        if operation.barrier:  # where nothing else could move: explorers look at what else could have timed out there
-            for other in self._latest:
-                join(clock, other)
-        else:
-            partners = self._partners(thread, operation, clock)
-            if partners:
-                races = self._races_with(partners, thread, operation, before, clock)
-
-        clock[thread] = index
-        self._record(position, thread, operation, before is not None)
-        self.clocks.append(clock)
-        self.indices.append(index)
-        self._pasts.append(past)
-        self._latest[thread] = clock
-        if operation.starts >= 0:
-            self.clock_of(operation.starts)
-            self._latest[operation.starts] = clock
-        return races
 
     def _races_with(
         self, partners: list[int], thread: ThreadId, operation: Operation, before: States | None, clock: Clock
@@ -177,13 +174,14 @@ class HappensBefore:
             if mode is WRITE:
                 table[location] = (position, _NONE, _NONE)
             elif mode is READ:
-                write, reads, updates = old
-                table[location] = (write, {**reads, thread: position}, updates)
+                table[location] = (old[0], {**old[1], thread: position}, old[2])
             else:
-                write, reads, updates = old
-                table[location] = (write, reads, {**updates, thread: position})
+                table[location] = (old[0], old[1], {**old[2], thread: position})
             if with_states:
-                self._history.setdefault(location, []).append(position)
+                history = self._history.get(location)
+                if history is None:
+                    history = self._history[location] = []
+                history.append(position)
 
     # ------------------------------------------------------------------ questions
 

@@ -323,15 +323,15 @@ class Search(StatelessSearch):
         nodes, operations, befores = self.nodes, trace.operations, trace.befores
         special = []
         for position, races in enumerate(happens_before.extend(), start):
-            if races:
-                self.pace()
             node = nodes[position + 1]
             node.operation = performed = operations[position]
             node.before = befores[position]
             if performed.barrier or performed.alternatives > 1:
                 special.append(position)
-            for first, operation in races:
-                self.reverse(first, position, trace.actions[position], operation)
+            if races:
+                self.pace()
+                for first, operation in races:
+                    self.reverse(first, position, trace.actions[position], operation)
         # Races of blocked threads count in dropped runs, too: if all else is asleep, no run from here on shows them.
         end = len(trace)
         for thread, operation, states in run.blocked:

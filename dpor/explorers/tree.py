@@ -104,11 +104,7 @@ def first_left(node: Node, top: Node | None = None) -> Node | None:
     Returns the job that comes first in the order of the tree, or another node if what is left above is not to be
     finished yet; None if nothing is left below `top` (None: in the whole tree)."""
     while True:
-        if node.branches:
-            node = node.branches[0]
-            if not node.taken or node.waiting is not None:
-                return node
-        else:
+        while not node.branches:
             parent = node.parent
             if parent is None or node is top:
                 return None
@@ -119,6 +115,9 @@ def first_left(node: Node, top: Node | None = None) -> Node | None:
             if branches:
                 parent.sleep = {**parent.sleep, node.action: node.operation}
             node = parent
+        node = node.branches[0]
+        if not node.taken or node.waiting is not None:
+            return node
 
 
 def _gets_nothing(node: Node) -> bool:

@@ -345,12 +345,12 @@ def test_a_rebound_enumerate_is_not_trusted() -> None:
 
 
 @table(
-    ("with a.x as y: b", "with .attr(a, 'x').x as y:\n    b"),
-    ("with a as b.x: c", "with a as .t1:\n    .setattr(.t1, b, 'x')\n    del .t1\n    c"),
-    ("with a as (x, y): b", "with a as .t1:\n    x, y = .unpack(.t1)\n    del .t1\n    b"),
+    ("with a.x as y: b", "with .managed(.attr(a, 'x').x) as y:\n    b"),
+    ("with a as b.x: c", "with .managed(a) as .t1:\n    .setattr(.t1, b, 'x')\n    del .t1\n    c"),
+    ("with a as (x, y): b", "with .managed(a) as .t1:\n    x, y = .unpack(.t1)\n    del .t1\n    b"),
     (
         "with a as b.x, c as d: d",
-        "with a as .t1:\n    .setattr(.t1, b, 'x')\n    del .t1\n    with c as d:\n        d",
+        "with .managed(a) as .t1:\n    .setattr(.t1, b, 'x')\n    del .t1\n    with .managed(c) as d:\n        d",
     ),
 )
 def test_with(source: str, expected: str) -> None:
@@ -388,7 +388,7 @@ REBINDS = "def rebinds():\n    global x\n    x = .gstore('x', 1)"
     ("x, y = a", ".t1, .t2 = .unpack(a)\nx = .gstore('x', .t1)\ny = .t2\ndel .t1, .t2"),
     ("del x", ".gdel('x')\ndel x"),
     ("for x in a: b", "for .t1 in .iter(a):\n    x = .gstore('x', .t1)\n    del .t1\n    b"),
-    ("with a as x: b", "with a as .t1:\n    x = .gstore('x', .t1)\n    del .t1\n    b"),
+    ("with a as x: b", "with .managed(a) as .t1:\n    x = .gstore('x', .t1)\n    del .t1\n    b"),
     ("import x", "import x as .t1\nx = .gstore('x', .t1)\ndel .t1"),
     ("import y, a.b as x", "import y, a.b as .t1\nx = .gstore('x', .t1)\ndel .t1"),
     ("import x.y", "import x.y\nx = .gstore('x', x)"),

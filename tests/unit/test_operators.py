@@ -26,7 +26,7 @@ def world() -> Iterator[World]:
 
 def test_every_hook_is_here_or_elsewhere() -> None:
     elsewhere = {".attr", ".meth", ".meth_after", ".call", ".call_after", ".setattr", ".delattr", ".subject", ".tick"}
-    elsewhere |= {".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".base", ".made"}
+    elsewhere |= {".getspecial", ".setspecial", ".delspecial", ".getsuper", ".raises", ".managed", ".base", ".made"}
     elsewhere |= {".gload", ".gstore", ".gdel", ".cload", ".cstore"}
     assert HOOK_NAMES - set(HOOKS) - set(SUPPORT) <= elsewhere
 

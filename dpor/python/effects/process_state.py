@@ -343,7 +343,7 @@ def restore() -> None:
             parts[name].restore(before)
         else:
             _now.left_hidden.add(name)
-    if _now.runs % LOOK_EVERY < 2:
+    if _now.runs % LOOK_EVERY == 0 or _now.runs == 1:
         _look_for_unseen()
     _now.runs += 1
 

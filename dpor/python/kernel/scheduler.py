@@ -17,7 +17,6 @@ from dpor.core.operations import (
     THREAD_MASK,
     Accesses,
     Operation,
-    ThreadId,
 )
 from dpor.core.system import STOP, Ending
 from dpor.python.kernel import assumptions, unwinding
@@ -34,54 +33,50 @@ def decide() -> ModelThread | None:
     position = run.position
     if position < run.replayed:
         number = run.event_threads[position]
-        threads = run.threads
-        if number < len(threads) and (chosen := threads[number]).running:
-            return chosen
-        _cannot_run(number)
-        return None
-    if run.able == ABLE_UNKNOWN:
-        able = 0
-        for thread in run.waiting:
-            if is_enabled(thread):
-                able |= thread.bit
-        run.able = able
-    enabled = run.ready | run.able
-    yielding = 0
-    if run.yielding:
-        yielding = enabled & run.yielding
-        enabled &= ~yielding
-    if not enabled:
-        enabled, yielding = yielding, 0
+    else:
+        if run.able == ABLE_UNKNOWN:
+            able = 0
+            for thread in run.waiting:
+                if is_enabled(thread):
+                    able |= thread.bit
+            run.able = able
+        enabled = run.ready | run.able
+        yielding = 0
+        if run.yielding:
+            yielding = enabled & run.yielding
+            enabled &= ~yielding
         if not enabled:
-            enabled = _could_time_out()
+            enabled, yielding = yielding, 0
             if not enabled:
-                return None
-    if position >= run.most_events:
-        run.ending = Ending.CUT if run.most_events == run.options.max_steps else Ending.ENDED
-        incomplete(f"{why_cut()}{run.above.loops_unseen()}")
-        return None
+                enabled = _could_time_out()
+                if not enabled:
+                    return None
+        if position >= run.most_events:
+            run.ending = Ending.CUT if run.most_events == run.options.max_steps else Ending.ENDED
+            incomplete(f"{why_cut()}{run.above.loops_unseen()}")
+            return None
+        try:
+            action = run.choose(enabled)
+            if action == STOP and yielding:
+                action = run.choose(yielding)
+        except RecursionError:
+            raise
+        except Exception as error:  # must not reach the program, in whose greenlet the search is asked
+            run.error = error
+            return None
+        if action == STOP:
+            run.ending = Ending.STOPPED
+            return None
+        run.trace.actions.append(action)
+        number = action & THREAD_MASK
     try:
-        action = run.choose(enabled)
-        if action == STOP and yielding:
-            action = run.choose(yielding)
-    except RecursionError:
-        raise
-    except Exception as error:  # must not reach the program, in whose greenlet the search is asked
-        run.error = error
-        return None
-    if action == STOP:
-        run.ending = Ending.STOPPED
-        return None
-    run.trace.actions.append(action)
-    number = action & THREAD_MASK
-    if number < len(run.threads) and (chosen := run.threads[number]).running:
-        return chosen
-    _cannot_run(number)
-    return None
-
-
-def _cannot_run(number: ThreadId) -> None:
+        chosen = run.threads[number]
+        if chosen.running:
+            return chosen
+    except IndexError:
+        pass
     run.error = differs(f"thread {number} does not exist or has ended")
+    return None
 
 
 def is_enabled(thread: ModelThread) -> bool:

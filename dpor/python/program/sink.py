@@ -6,7 +6,8 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 
 from dpor.python.kernel.streams import BehindStream
 
@@ -81,17 +82,17 @@ def is_as_new(stream: io.TextIOWrapper) -> bool:
     """True if no program has closed, detached or changed the stream. (What was written to it went nowhere.)"""
     try:
         buffer = stream.buffer
-        settings = stream.errors, stream.encoding, stream.line_buffering, stream.write_through
-        if stream.closed or stream.__dict__:
-            return False
         if type(buffer) is io.BytesIO:
-            return settings == ("strict", "utf-8", False, False) and not buffer.__dict__ and not buffer.getvalue()
-        names = buffer.__dict__
-        return (
-            settings == ("backslashreplace", "utf-8", False, False) and len(names) == 1 and names.get("to", 0) is None
-        )
+            return _settings(stream) == _OF_INPUT and not buffer.__dict__ and not buffer.getvalue()
+        return _settings(stream) == _OF_OUTPUT and buffer.__dict__ == _UNUSED
     except ValueError:  # closed or detached
         return False
+
+
+_settings: Final = attrgetter("errors", "encoding", "line_buffering", "write_through", "closed", "__dict__")
+_OF_INPUT: Final[tuple[object, ...]] = ("strict", "utf-8", False, False, False, {})
+_OF_OUTPUT: Final[tuple[object, ...]] = ("backslashreplace", "utf-8", False, False, False, {})
+_UNUSED: Final = {"to": None}
 
 
 class _Output(BehindStream):

@@ -79,6 +79,7 @@ COLLECT_EVERY = 64
 """Runs between garbage collections (of the youngest generation; full ones are less frequent by another factor of
 `COLLECT_EVERY`). During a run there is none: it would run finalisers at unpredictable moments."""
 _END = End()
+_UNWATCHED: Final = nullcontext()
 
 _WRITTEN_FILES = (
     "(It writes files: what it leaves there, the next run finds. Let it write into a folder that tempfile makes, which"
@@ -242,7 +243,7 @@ class PythonSystem:
             # What a recorded run repeats was watched. (The interpreter fills a dict of variables that the recorder has
             # asked a frame for whenever it tells of a call in the frame: that would keep them alive.)
             watches = recorder is None and unseen_calls.is_to_be_watched(self._runs - self._begun - 1)
-            with unseen_calls.watched() if watches else nullcontext():
+            with unseen_calls.watched() if watches else _UNWATCHED:
                 return self._ended(*self._drive(self._main, trace, choose, recorder))
         finally:
             if self._runs % COLLECT_EVERY == 0:

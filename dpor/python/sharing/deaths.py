@@ -127,10 +127,10 @@ def references_to_mortal() -> dict[int, int]:
 def _any_mortal() -> bool:
     if sharing.any_finalised or sharing.asked:
         return True
-    return any(
-        getweakrefcount(obj) > 1 or not issubclass(type(obj), SyncObject)
-        for obj in filter(getweakrefcount, shared_objects.held() + held_elsewhere())
-    )
+    for obj in filter(getweakrefcount, shared_objects.held() + held_elsewhere()):
+        if getweakrefcount(obj) > 1 or not issubclass(type(obj), SyncObject):
+            return True
+    return False
 
 
 def report_deaths() -> None:
