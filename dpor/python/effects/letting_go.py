@@ -455,7 +455,7 @@ def _note_dropped() -> None:
 
 def yield_before_asking(ref: Any) -> None:
     """Yield before a weak reference is asked for its object: whether the object is still alive is read then."""
-    if not run.multi:
+    if not run.multi or run.watched:
         return
     obj = weakref.ReferenceType.__call__(ref)
     locations = _now.asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)

@@ -34,6 +34,15 @@ class Above(Protocol):
         """Called when the only thread left knows that all others have ended."""
         ...
 
+    def is_order_open(self) -> bool:
+        """True if the other threads, which have ended, may have left keys of dicts in one of several orders, and it is
+        to be seen whether the only thread left looks."""
+        ...
+
+    def was_watched(self) -> None:
+        """Called when the run ends while its only thread is watched."""
+        ...
+
     def step_begins(self, thread: Any, access: Any = None, /) -> None:
         """Called when the thread continues from its scheduling point (before this access of data). Only in searches in
         which objects die."""
