@@ -52,6 +52,7 @@ from dpor.python.effects.iteration import (
     consumes_atomically,
     consumes_pairs_atomically,
     container_behind,
+    has_plain_items,
     materialised,
     register_views,
     stepwise,
@@ -69,9 +70,15 @@ from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, Sh
 
 
 def reads_all(shared: SharedObject) -> Accesses:
-    """Return the accesses of what looks at all keys or values."""
+    """Return the accesses of what looks at all keys or values, one after the other."""
+    looks(shared)
+    return _reads_all_at_once(shared)
+
+
+def _reads_all_at_once(shared: SharedObject) -> Accesses:
+    """Return the accesses of what looks at all keys or values, in whichever order."""
     if changes(shared, STRUCTURE):
-        return looks(shared)
+        return reads_structure(shared)
     return ((shared.location(ELEMENTS), READ),) if changes(shared, ELEMENTS) else NOTHING
 
 
@@ -405,6 +412,34 @@ def _merged(call: MethodCall) -> Any:
     return call.done(touched)
 
 
+def _comparing(method: str) -> Entry:
+    """Make the entry of a comparison."""
+
+    def act(call: MethodCall) -> Any:
+        touched = Touched()
+        touched.deeply(_reads_to_compare, (call.obj, *call.args), method)
+        return call.done(touched)
+
+    return act
+
+
+def _reads_to_compare(values: Args, method: str, touched: Touched) -> None:
+    """Add what comparing the values reads. In which order it compares keys and values shows only if that calls code, or
+    if it compares the order, too, as `OrderedDict` does."""
+    if not all(map(_compares_in_any_order, values)):
+        reads(values, method, touched)
+        return
+    for value in values:
+        shared = shared_objects.shared_object_of(value)
+        if shared is not None:
+            touched.add(_reads_all_at_once(shared))
+
+
+def _compares_in_any_order(value: Any) -> bool:
+    kind = type(value)
+    return is_a(value, dict) and static(kind, EQUAL) is dict.__eq__ and has_plain_items(value)
+
+
 # ---------------------------------------------------------------------- the tables
 
 _READ_KEY: Final = keyed(reads_key, always_same=True)
@@ -441,7 +476,8 @@ ENTRIES: Final[dict[str, Entry]] = {
     "values": _MAKE,
     "items": _MAKE,
     "fromkeys": _fromkeys,
-    **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
+    **{name: _comparing(name) for name in (EQUAL, "__ne__")},
+    **{name: looks_deep(name) for name in ("__lt__", "__le__", "__gt__", "__ge__", SHOW)},
 }
 
 ORDERED_ENTRIES: Final[dict[str, Entry]] = {**ENTRIES, "move_to_end": keyed(moves_key)}
