@@ -69,21 +69,13 @@ def looks(shared: SharedObject) -> Accesses:
     return ((shared.location(STRUCTURE), READ),)
 
 
-# ---------------------------------------------------------------------- once the other threads have ended
-
-
-def is_open() -> bool:
-    """True if the other threads may have left the keys of a dict in one of several orders, and no look at it is known
-    yet."""
-    if ALL in run.facts or run.stateful or run.dying or EVERYTHING in run.facts:
+def _is_any_open() -> bool:
+    """True if the order of the keys of a dict that threads change does not count."""
+    names = _changing(run.facts)
+    if not names or ALL in run.facts:
         return False
-    objects = [shared for name in _changing(run.facts) if (shared := shared_objects.shared_object_named(name))]
-    if not any(is_a(shared.obj, dict) and len(shared.obj) > 1 and not counts(shared) for shared in objects):
-        return False
-    if deaths.any_mortal():
-        give_up()
-        return False
-    return True
+    objects = [shared for name in names if (shared := shared_objects.shared_object_named(name))]
+    return any(is_a(shared.obj, dict) and not counts(shared) for shared in objects)
 
 
 def _find_changing(facts: Collection[object]) -> list[object]:
@@ -97,6 +89,26 @@ _changing: Final = Following(_find_changing)
 def give_up() -> None:
     """It cannot be told whether somebody looks."""
     assumptions.broken(ALL, "the order of the keys of a dict that threads change may have been looked at")
+
+
+def may_look() -> None:
+    """Called when the program calls code of which it is not seen what it reads."""
+    if _is_any_open():
+        give_up()
+
+
+# ---------------------------------------------------------------------- once the other threads have ended
+
+
+def is_open() -> bool:
+    """True if the other threads may have left the keys of a dict in one of several orders, and no look at it is known
+    yet."""
+    if not _is_any_open():
+        return False
+    if deaths.any_mortal():
+        give_up()
+        return False
+    return True
 
 
 def watched() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import array
 import decimal
+import enum
 import functools
 import io
 import operator
@@ -50,6 +51,7 @@ from dpor.python.hooks.calls.table import (
 )
 from dpor.python.hooks.calls.unknown import (
     making_incomplete,
+    may_look,
     module_of,
     passing_on,
     reading_c,
@@ -121,6 +123,7 @@ def _python_function(function: types.FunctionType) -> Any:
         return function
     wrapper = in_process(function, module)
     if wrapper is not None:
+        may_look(module)
         return wrapper
     if not run.multi:
         return function
@@ -183,6 +186,8 @@ def _python_method(method: Any, function: Any) -> Any:
         None if is_instrumented(function) else in_process(function, module_of(function))
     )
     if known is not None and known is not AS_IS:
+        if not is_instrumented(function):
+            may_look(module_of(function))
         return functools.partial(known, method.__self__)
     if not run.multi:
         return method
@@ -279,7 +284,11 @@ def _other(callee: Any, kind: type) -> Any:
     if type(function) is _FUNCTION:
         if run.multi and module_of(function) in _CHANGING_MODULES:
             opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
-        return callee if _is_harmless(function) else unknown_python(function, callee, callee)
+        if not _is_harmless(function):
+            return unknown_python(function, callee, callee)
+        if not is_instrumented(function):
+            may_look(module_of(function))
+        return callee
     return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
 
 
@@ -429,6 +438,9 @@ def _class(kind: type) -> Any:
         if run.multi:
             incomplete(_PATCHED)
         return kind
+    takes_names = issubclass(type(kind), enum.EnumMeta) and not kind.__members__
+    if takes_names:  # and makes an enumeration of them: they may be the keys of a dict
+        may_look("enum")
     unseen = code_of(kind).unseen
     if unseen and run.multi:
         note_made(kind)
@@ -439,7 +451,7 @@ def _class(kind: type) -> Any:
     dies_noticed = type_traits.is_finalised(kind)
     if dies_noticed and run.multi:
         sharing.any_finalised = True
-    if in_c or unseen or dies_noticed:
+    if in_c or unseen or dies_noticed or takes_names:
         return kind
     number = id(kind)
 

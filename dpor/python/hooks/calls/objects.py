@@ -7,6 +7,7 @@ import builtins
 import gc
 import inspect
 import io
+import math
 import sys
 import types
 import typing
@@ -252,7 +253,8 @@ def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
     return ask
 
 
-set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
+for _looking in (sys.getsizeof, gc.get_referents, gc.get_referrers, math.dist):
+    set_wrapper(_looking, reading_c(_looking))
 
 
 @wrap(weakref.finalize)

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dpor.python.effects import c_modules
+from dpor.core.home import is_ours
+from dpor.python.effects import c_modules, key_order
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
+from dpor.python.hooks.calls.table import PASSING_MODULES
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import opaque_code, scheduler
 from dpor.python.kernel.classes import module_named_by, module_of_class
@@ -91,9 +93,16 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
     return call_unknown
 
 
+def may_look(module: str) -> None:
+    """Called when code of this module in Python, which has no hooks, is called and may be given a dict."""
+    if run.multi and module not in PASSING_MODULES and not is_ours(module):
+        key_order.may_look()
+
+
 def passing_on(function: types.FunctionType, callee: Any) -> Any:
     """Return the callee, a function or method of a module whose functions pass on what they are given. A decorated one
     calls what is in its closure."""
+    may_look(module_of(function))
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # an empty one
             inner = cell.cell_contents
