@@ -21,11 +21,11 @@ one name. In searches that store states, the order is a part of the state, and a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Final
 
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses
-from dpor.python.effects.accesses import CHANGES, EVERYTHING, NOTHING, changes, learn
+from dpor.python.effects.accesses import EVERYTHING, NOTHING, changes, learn
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.classes import is_a
@@ -33,10 +33,11 @@ from dpor.python.kernel.run import run
 from dpor.python.sharing import deaths, shared_objects
 from dpor.python.sharing.shared_object import STRUCTURE, Namespace, SharedObject
 
+OPEN: Final = "keys are inserted or deleted"
 LOOKED: Final = "order of keys is looked at"
 ALL: Final = (LOOKED, "of all dicts")
 MANY: Final = 10
-"""After so many facts about single dicts, the orders of all count. (Dicts that threads make have many names.)"""
+"""After so many looks at single dicts, the orders of all count. (Dicts that threads make have many names.)"""
 
 
 def counts(shared: SharedObject) -> bool:
@@ -54,7 +55,12 @@ def _is_of_several(shared: SharedObject) -> bool:
 def moves_one(shared: SharedObject) -> Accesses:
     """Return the accesses of inserting or deleting one key, besides those of the key itself."""
     learn(shared, STRUCTURE)
-    return ((shared.location(STRUCTURE), WRITE if counts(shared) else UPDATE),)
+    if counts(shared):
+        return ((shared.location(STRUCTURE), WRITE),)
+    fact = (OPEN, shared.name)
+    if fact not in run.facts and not run.half_seen and not run.watched:
+        assumptions.broken(fact, "threads insert or delete keys of a dict")
+    return ((shared.location(STRUCTURE), UPDATE),)
 
 
 def looks(shared: SharedObject) -> Accesses:
@@ -62,28 +68,27 @@ def looks(shared: SharedObject) -> Accesses:
     structure.)"""
     if not changes(shared, STRUCTURE):
         return NOTHING
-    if (shared.obj is None or is_a(shared.obj, dict)) and not run.half_seen and not counts(shared):
-        known = sum(1 for _ in about(run.facts, LOOKED))
-        fact = (LOOKED, shared.name) if known < MANY else ALL
-        assumptions.broken(fact, "the order of the keys of a dict that threads change is looked at")
+    if shared.obj is None or is_a(shared.obj, dict):
+        note_look(shared)
     return ((shared.location(STRUCTURE), READ),)
 
 
-def _is_any_open() -> bool:
-    """True if the order of the keys of a dict that threads change does not count."""
-    names = _changing(run.facts)
-    if not names or ALL in run.facts:
-        return False
-    objects = [shared for name in names if (shared := shared_objects.shared_object_named(name))]
-    return any(is_a(shared.obj, dict) and not counts(shared) for shared in objects)
+def note_look(shared: SharedObject) -> None:
+    """Note that somebody looks at the order of the keys of a dict."""
+    if not run.half_seen and not counts(shared):
+        known = sum(1 for _ in about(run.facts, LOOKED))
+        fact = (LOOKED, shared.name) if known < MANY else ALL
+        assumptions.broken(fact, "the order of the keys of a dict that threads change is looked at")
 
 
-def _find_changing(facts: Collection[object]) -> list[object]:
-    return [name for (name,) in about(facts, CHANGES, STRUCTURE)]
+def _find_open(facts: Collection[object]) -> list[Hashable]:
+    if ALL in facts or EVERYTHING in facts:
+        return []
+    return [name for (name,) in about(facts, OPEN) if (LOOKED, name) not in facts]
 
 
-_changing: Final = Following(_find_changing)
-"""The names of the containers whose structure threads change."""
+_open: Final = Following(_find_open)
+"""The names of the dicts whose keys threads insert or delete in any order, as far as is known."""
 
 
 def give_up() -> None:
@@ -92,8 +97,8 @@ def give_up() -> None:
 
 
 def may_look() -> None:
-    """Called when the program calls code of which it is not seen what it reads."""
-    if _is_any_open():
+    """Called when the program is about to call code of which it is not seen what it reads."""
+    if not run.stateful and not run.dying and _open(run.facts):
         give_up()
 
 
@@ -103,7 +108,10 @@ def may_look() -> None:
 def is_open() -> bool:
     """True if the other threads may have left the keys of a dict in one of several orders, and no look at it is known
     yet."""
-    if not _is_any_open():
+    if run.stateful or run.dying:
+        return False
+    objects = [shared_objects.shared_object_named(name) for name in _open(run.facts)]
+    if not any(shared is not None and shared.obj is not None for shared in objects):
         return False
     if deaths.any_mortal():
         give_up()

@@ -94,8 +94,8 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
 
 
 def may_look(module: str) -> None:
-    """Called when code of this module in Python, which has no hooks, is called and may be given a dict."""
-    if run.multi and module not in PASSING_MODULES and not is_ours(module):
+    """Called when code of this module in Python, which has no hooks, will be called and may be given a dict."""
+    if module not in PASSING_MODULES and not is_ours(module):
         key_order.may_look()
 
 
