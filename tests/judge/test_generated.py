@@ -14,6 +14,7 @@ import pytest
 
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.testing import python_programs
+from dpor.testing.dict_programs import dict_program
 from tests.judge import dying, escaping
 from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
@@ -27,8 +28,13 @@ BLOCKS = 10
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(
     ("program", "programs"),
-    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2), (dying.program, PROGRAMS // 2)],
-    ids=["statements", "escaping", "dying"],
+    [
+        (python_programs.program, PROGRAMS),
+        (escaping.program, PROGRAMS // 2),
+        (dying.program, PROGRAMS // 2),
+        (dict_program, PROGRAMS // 2),
+    ],
+    ids=["statements", "escaping", "dying", "dicts"],
 )
 def test_outcomes_on_real_threads_are_found(
     block: int, program: Callable[[int], str], programs: int, tmp_path: Path
