@@ -1,6 +1,6 @@
 """Generated programs: what real threads show of them, dpor finds.
 
-`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape half as many, of objects that die twice as many);
+`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape or die, and of dicts, half as many);
 `DPOR_JUDGE_FIRST`: the first seed.
 """
 

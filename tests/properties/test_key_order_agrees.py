@@ -62,7 +62,7 @@ def test_programs_with_dicts(block: int, tmp_path: Path) -> None:
     ("owner", "name", "wrong"),
     [
         (key_order, "note_look", lambda *_: None),
-        (Layers, "is_order_open", staticmethod(lambda: False)),
+        (Layers, "is_to_be_watched", staticmethod(lambda: False)),
     ],
     ids=["looks are not noted", "the last thread is not watched"],
 )

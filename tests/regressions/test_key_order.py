@@ -249,7 +249,7 @@ def never(*_: object) -> bool:
 
 MISTAKES: dict[str, tuple[Any, str, Any, str]] = {
     "looks are not noted": (key_order, "note_look", nothing, "return list(two({}))"),
-    "the last thread is not watched": (Layers, "is_order_open", staticmethod(never), "return list(two({}))"),
+    "the last thread is not watched": (Layers, "is_to_be_watched", staticmethod(never), "return list(two({}))"),
     "objects that die are forgotten": (
         key_order.deaths, "any_mortal", never, OTHERS["values that die when all threads have ended"],
     ),

@@ -16,7 +16,8 @@ count as looked at (`give_up`). An order also shows when the dict dies, if that 
 noticed: where there are any, all orders count, too.
 
 The orders of dicts whose keys are fields, globals or class attributes always count, and so do those of dicts that share
-one name. In searches that store states, the order is a part of the state, and always counts.
+one name, and all where there are specifications, whose looks are no part of the run. In searches that store states, the
+order is a part of the state, and always counts.
 """
 
 from __future__ import annotations

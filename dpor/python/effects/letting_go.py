@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from dpor.core.home import is_ours
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
+from dpor.python.effects import key_order
 from dpor.python.effects.accesses import KEY_SET, Touched, changes, yield_before
 from dpor.python.effects.kinds import static
 from dpor.python.effects.reach import writes
@@ -433,6 +434,16 @@ def alone() -> None:
     _note_dropped()
     subclasses.look()
     deaths.alone()
+
+
+def is_to_be_watched() -> bool:
+    """Called when all other threads have ended: True if it is to be seen whether the one that is left looks at the
+    order of keys. Then `alone` is not called."""
+    if not key_order.is_open():
+        return False
+    _note_dropped()
+    subclasses.look()
+    return True
 
 
 def run_over() -> None:

@@ -31,12 +31,12 @@ class Above(Protocol):
         ...
 
     def alone(self) -> None:
-        """Called when the only thread left knows that all others have ended."""
+        """Called when the only thread left knows that all others have ended, if it is not to be watched."""
         ...
 
-    def is_order_open(self) -> bool:
-        """True if the other threads, which have ended, may have left keys of dicts in one of several orders, and it is
-        to be seen whether the only thread left looks."""
+    def is_to_be_watched(self) -> bool:
+        """Called when the only thread left knows that all others have ended. True if these may have left the keys of a
+        dict in one of several orders, and it is to be seen whether it looks."""
         ...
 
     def was_watched(self) -> None:

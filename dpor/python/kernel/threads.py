@@ -129,7 +129,7 @@ def knows_ended(me: ModelThread, thread_object: Waited) -> None:
         return
     me.ended |= other.bit | other.ended
     if run.multi and not run.watched and me.ended | me.bit == run.everybody:
-        if run.above.is_order_open():
+        if run.above.is_to_be_watched():
             _watch(True)
         else:
             run.multi = False

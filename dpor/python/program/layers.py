@@ -39,7 +39,7 @@ class Layers:
 
     publish_roots = staticmethod(shared_objects.publish_roots)
     alone = staticmethod(letting_go.alone)
-    is_order_open = staticmethod(key_order.is_open)
+    is_to_be_watched = staticmethod(letting_go.is_to_be_watched)
     was_watched = staticmethod(key_order.watched)
     step_begins = staticmethod(letting_go.step_begins)
     step_ends = staticmethod(letting_go.step_ends)
