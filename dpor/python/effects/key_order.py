@@ -118,9 +118,3 @@ def is_open() -> bool:
         give_up()
         return False
     return True
-
-
-def watched() -> None:
-    """Called when the run ends while its only thread is watched."""
-    if run.unseen:
-        give_up()

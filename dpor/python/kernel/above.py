@@ -39,8 +39,8 @@ class Above(Protocol):
         dict in one of several orders, and it is to be seen whether it looks."""
         ...
 
-    def was_watched(self) -> None:
-        """Called when the run ends while its only thread is watched."""
+    def may_have_looked(self) -> None:
+        """Called when the run is over, if a thread that was watched has called code of which nothing is known."""
         ...
 
     def step_begins(self, thread: Any, access: Any = None, /) -> None:

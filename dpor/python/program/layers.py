@@ -40,7 +40,7 @@ class Layers:
     publish_roots = staticmethod(shared_objects.publish_roots)
     alone = staticmethod(letting_go.alone)
     is_to_be_watched = staticmethod(letting_go.is_to_be_watched)
-    was_watched = staticmethod(key_order.watched)
+    may_have_looked = staticmethod(key_order.give_up)
     step_begins = staticmethod(letting_go.step_begins)
     step_ends = staticmethod(letting_go.step_ends)
     run_over = staticmethod(letting_go.run_over)
