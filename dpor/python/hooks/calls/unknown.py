@@ -35,6 +35,8 @@ def unknown_c(function: Any) -> Callable[..., Any]:
         kept = c_modules.written(module)
         if not run.multi or (not kept and not kwargs and SCALARS.issuperset(map(type, args))):
             return function(*args, **kwargs)
+        if kept:  # maybe dicts that it was given before
+            key_order.may_look()
         touched = Touched(kept)
         values = (*args, *kwargs.values())
         if not touched.deeply(writes, values) and not kept:
@@ -76,7 +78,8 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
             return callee(*args, **kwargs)
         module = module_of(function)
         if package_of(module) not in CONSTANT:  # else what it does to objects of one thread is seen by nobody
-            opaque_code.demand(module, f"{name_in_module(function)} runs while several threads exist")
+            if not opaque_code.demand(module, f"{name_in_module(function)} runs while several threads exist"):
+                may_look(module)
         if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
         touched = Touched()
