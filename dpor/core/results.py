@@ -29,7 +29,9 @@ class Verdict(StrEnum):
 NOT_FINISHED = "the search was not finished"
 NOTHING_SHARED = "there was nothing to interleave: no two threads use anything in common that dpor sees"
 """The reason why a check of several threads that share nothing does not pass: the pass would rest on nothing."""
-NOTHING_CHANGED = "there was nothing to interleave: no two threads use anything in common that one of them changes"
+NOTHING_CHANGED = (
+    "there was nothing to interleave: no two threads can tell in which order they use what they have in common"
+)
 ONE_THREAD = "there was nothing to interleave: only one thread did anything"
 
 

@@ -1,6 +1,6 @@
 """Generated programs: what real threads show of them, dpor finds.
 
-`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape half as many, of objects that die twice as many);
+`DPOR_JUDGE_PROGRAMS`: how many (of objects that escape or die, and of dicts, half as many);
 `DPOR_JUDGE_FIRST`: the first seed.
 """
 
@@ -14,6 +14,7 @@ import pytest
 
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.testing import python_programs
+from dpor.testing.dict_programs import dict_program
 from tests.judge import dying, escaping
 from tests.judge.against import missed, search
 from tests.judge.real_threads import Judge
@@ -27,8 +28,13 @@ BLOCKS = 10
 @pytest.mark.parametrize("block", range(BLOCKS))
 @pytest.mark.parametrize(
     ("program", "programs"),
-    [(python_programs.program, PROGRAMS), (escaping.program, PROGRAMS // 2), (dying.program, PROGRAMS // 2)],
-    ids=["statements", "escaping", "dying"],
+    [
+        (python_programs.program, PROGRAMS),
+        (escaping.program, PROGRAMS // 2),
+        (dying.program, PROGRAMS // 2),
+        (dict_program, PROGRAMS // 2),
+    ],
+    ids=["statements", "escaping", "dying", "dicts"],
 )
 def test_outcomes_on_real_threads_are_found(
     block: int, program: Callable[[int], str], programs: int, tmp_path: Path

@@ -58,7 +58,7 @@ def changes(shared: SharedObject, part: str) -> bool:
 def learn(shared: SharedObject, part: str) -> None:
     """Record the fact that this part changes: an operation is about to change it. Starts the search again if it is
     new."""
-    if not run.half_seen and not changes(shared, part):
+    if not run.half_seen and not run.watched and not changes(shared, part):
         fact: tuple[object, ...] = (CHANGES, part, shared.name)
         if sum(type(known) is tuple and known[0] == CHANGES for known in run.facts) >= MANY:
             fact = EVERYTHING
@@ -104,7 +104,7 @@ def make(shared: SharedObject, kind: str, part: Hashable, accesses: Accesses) ->
         _made.clear()
         _made_by, _made_with = table, known
     operation = table.intern(kind, accesses) if accesses else None
-    if not run.half_seen:  # then nothing was learnt from the operation, as it must be when it is performed again
+    if not run.half_seen and not run.watched:  # else nothing was learnt, as it must be when it is performed again
         _made[shared.number, kind, part] = operation
     return operation
 

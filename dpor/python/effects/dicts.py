@@ -2,14 +2,16 @@
 
     d[k], get, in            READ (d, k), READ KEY_SET
     d[k] = v, k present      WRITE (d, k), UPDATE ELEMENTS
-    insert or delete a key   WRITE (d, k), WRITE STRUCTURE
-    len, truth, keys         READ STRUCTURE
-    values, items, ==, ...   READ STRUCTURE, READ ELEMENTS
-    clear, popitem, ...      WRITE STRUCTURE, WRITE KEY_SET
+    insert or delete a key   WRITE (d, k), UPDATE STRUCTURE; WRITE STRUCTURE once the order of keys is looked at
+    len, truth               READ STRUCTURE
+    keys                     READ STRUCTURE; a look at the order (see `key_order`)
+    values, items, ==, ...   READ STRUCTURE, READ ELEMENTS; a look at the order
+    popitem, ...             WRITE STRUCTURE, WRITE KEY_SET; a look at the order
+    clear                    WRITE STRUCTURE, WRITE KEY_SET
 
 Locations that no run of the search changes are left out (see `accesses`). Once the keys of a dict are known to change,
 it is not known beforehand whether an operation will insert or delete, so it is assumed to, which covers both. Then
-ELEMENTS is not needed, as every store WRITEs STRUCTURE.
+ELEMENTS is not needed, as every store UPDATEs or WRITEs STRUCTURE.
 """
 
 from __future__ import annotations
@@ -50,10 +52,12 @@ from dpor.python.effects.iteration import (
     consumes_atomically,
     consumes_pairs_atomically,
     container_behind,
+    has_plain_items,
     materialised,
     register_views,
     stepwise,
 )
+from dpor.python.effects.key_order import looks, moves_one
 from dpor.python.effects.keys import ANY_KEY, PRIVATE, USER_EQ, part_of
 from dpor.python.effects.kinds import container_type_of, register_container_type, static
 from dpor.python.effects.lists import is_built_in, looks_deep
@@ -66,13 +70,26 @@ from dpor.python.sharing.shared_object import ELEMENTS, STRUCTURE, Namespace, Sh
 
 
 def reads_all(shared: SharedObject) -> Accesses:
-    """Return the accesses of what looks at all keys or values."""
+    """Return the accesses of what looks at all keys or values, one after the other."""
+    looks(shared)
+    return _reads_all_at_once(shared)
+
+
+def _reads_all_at_once(shared: SharedObject) -> Accesses:
+    """Return the accesses of what looks at all keys or values, in whichever order."""
     if changes(shared, STRUCTURE):
-        return ((shared.location(STRUCTURE), READ),)
+        return reads_structure(shared)
     return ((shared.location(ELEMENTS), READ),) if changes(shared, ELEMENTS) else NOTHING
 
 
 def writes_all(shared: SharedObject) -> Accesses:
+    """Accesses of an operation that may change all of the dict, and look at all of it."""
+    accesses = _changes_all(shared)
+    looks(shared)
+    return accesses
+
+
+def _changes_all(shared: SharedObject) -> Accesses:
     """Accesses of an operation that inserts or deletes keys that are not known beforehand."""
     learn(shared, KEY_SET)
     accesses = (*writes_structure(shared), (shared.location(KEY_SET), WRITE))
@@ -106,8 +123,8 @@ def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Accesses of an operation that may insert or delete the key."""
     part = part_of(key)
     if part is ANY_KEY or part is USER_EQ:
-        return writes_all(shared)
-    accesses = writes_structure(shared)
+        return _changes_all(shared)
+    accesses = moves_one(shared)
     if part is not PRIVATE:
         if isinstance(shared, Namespace):
             shared.is_written(key)
@@ -296,7 +313,7 @@ def _update(call: MethodCall) -> Any:
         touched = Touched(NOTHING if behind is None else reads_all(behind))
         if shared is not None:
             if behind is not None and changes(behind, STRUCTURE):
-                touched.add(writes_all(shared))
+                touched.add(_changes_all(shared))
             for key in (*other, *call.kwargs):
                 touched.add(writes_key(shared, obj, key))
         if shared is not None and behind is None and _are_simple(shared, (*other, *call.kwargs)):
@@ -321,7 +338,7 @@ def _update(call: MethodCall) -> Any:
         touched = Touched()
         if consumes_pairs_atomically(other, touched):
             if shared is not None:
-                touched.add(writes_all(shared))
+                touched.add(_changes_all(shared))
             call.yield_before(touched)
             pairs = materialised(other)
             call.publish((pairs,))
@@ -395,6 +412,34 @@ def _merged(call: MethodCall) -> Any:
     return call.done(touched)
 
 
+def _comparing(method: str) -> Entry:
+    """Make the entry of a comparison."""
+
+    def act(call: MethodCall) -> Any:
+        touched = Touched()
+        touched.deeply(_reads_to_compare, (call.obj, *call.args), method)
+        return call.done(touched)
+
+    return act
+
+
+def _reads_to_compare(values: Args, method: str, touched: Touched) -> None:
+    """Add what comparing the values reads. In which order it compares keys and values shows only if that calls code, or
+    if it compares the order, too, as `OrderedDict` does."""
+    if not all(map(_compares_in_any_order, values)):
+        reads(values, method, touched)
+        return
+    for value in values:
+        shared = shared_objects.shared_object_of(value)
+        if shared is not None:
+            touched.add(_reads_all_at_once(shared))
+
+
+def _compares_in_any_order(value: Any) -> bool:
+    kind = type(value)
+    return is_a(value, dict) and static(kind, EQUAL) is dict.__eq__ and has_plain_items(value)
+
+
 # ---------------------------------------------------------------------- the tables
 
 _READ_KEY: Final = keyed(reads_key, always_same=True)
@@ -402,6 +447,7 @@ _WRITE_KEY: Final = keyed(writes_key, keeps=lambda args: args[:2], unless=Unless
 _INSERT_KEY: Final = keyed(moves_key, keeps=lambda args: args[:2], unless=Unless(_is_there, reads_key))
 _DELETE_KEY: Final = keyed(moves_key, unless=Unless(_is_absent, reads_key))
 _STRUCTURE: Final = whole(reads_structure)
+_KEYS: Final = whole(looks)
 _ALL: Final = whole(reads_all)
 _CHANGE_ALL: Final = whole(writes_all)
 _MAKE: Final = entry(nothing)
@@ -418,19 +464,20 @@ ENTRIES: Final[dict[str, Entry]] = {
     "__ior__": _update,
     "__init__": _update,
     "popitem": changes_unless_empty(writes_all, reads_all),
-    "clear": changes_unless_empty(writes_all, reads_all),
+    "clear": changes_unless_empty(_changes_all, reads_structure),
     "__len__": _STRUCTURE,
-    "__sizeof__": _STRUCTURE,
+    "__sizeof__": _KEYS,
     "copy": _ALL,
     "__or__": _merged,
     "__ror__": _merged,
-    "__iter__": _STRUCTURE,
-    "__reversed__": _STRUCTURE,
+    "__iter__": _KEYS,
+    "__reversed__": _KEYS,
     "keys": _MAKE,
     "values": _MAKE,
     "items": _MAKE,
     "fromkeys": _fromkeys,
-    **{name: looks_deep(name) for name in (EQUAL, "__ne__", "__lt__", "__le__", "__gt__", "__ge__", SHOW)},
+    **{name: _comparing(name) for name in (EQUAL, "__ne__")},
+    **{name: looks_deep(name) for name in ("__lt__", "__le__", "__gt__", "__ge__", SHOW)},
 }
 
 ORDERED_ENTRIES: Final[dict[str, Entry]] = {**ENTRIES, "move_to_end": keyed(moves_key)}
@@ -447,7 +494,7 @@ def _contents(d: Any) -> Iterable[Any]:
 
 
 def _steps_over_keys(shared: SharedObject, d: Any, index: int) -> Accesses:
-    return reads_structure(shared)
+    return looks(shared)
 
 
 for _base, _entries in (
@@ -455,9 +502,7 @@ for _base, _entries in (
     (collections.OrderedDict, ORDERED_ENTRIES),
     (collections.defaultdict, DEFAULT_ENTRIES),
 ):
-    register_container_type(
-        _base, _entries, _contents, reads_all, writes_all, reads_items=reads_structure, step=_steps_over_keys
-    )
+    register_container_type(_base, _entries, _contents, reads_all, writes_all, reads_items=looks, step=_steps_over_keys)
 
 _ordered: collections.OrderedDict[int, int] = collections.OrderedDict()
 register_views({}.keys(), {}.values(), {}.items(), _ordered.keys(), _ordered.values(), _ordered.items())

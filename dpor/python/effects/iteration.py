@@ -20,7 +20,7 @@ from contextvars import Context
 from typing import Any, Final, TypeAlias
 
 from dpor.core.operations import READ, WRITE, Accesses
-from dpor.python.effects.accesses import NOTHING, Touched, reads_structure, yield_before
+from dpor.python.effects.accesses import NOTHING, Touched, yield_before
 from dpor.python.effects.calls import (
     MethodCall,
     is_mixin,
@@ -29,6 +29,7 @@ from dpor.python.effects.calls import (
     yield_before_unseen,
 )
 from dpor.python.effects.generators import StepwiseGenerator
+from dpor.python.effects.key_order import looks
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.memoryviews import through
 from dpor.python.effects.reach import ANYTHING, reads, views, yield_before_reading
@@ -372,7 +373,7 @@ def iterator_of(items: Any) -> Iterator[Any]:
     if run.multi and is_a(container, _REMEMBERED):
         shared = shared_objects.shared_object_of(container)
         if shared is not None:
-            yield_before("iterate", reads_structure(shared))
+            yield_before("iterate", looks(shared))
     if is_a(items, (set, frozenset)):
         order = stable_order(items)
         if order is not None:

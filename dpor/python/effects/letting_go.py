@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from dpor.core.home import is_ours
 from dpor.core.operations import READ, UPDATE, WRITE, Accesses, Location, Operation, ThreadId
+from dpor.python.effects import key_order
 from dpor.python.effects.accesses import KEY_SET, Touched, changes, yield_before
 from dpor.python.effects.kinds import static
 from dpor.python.effects.reach import writes
@@ -435,6 +436,16 @@ def alone() -> None:
     deaths.alone()
 
 
+def is_to_be_watched() -> bool:
+    """Called when all other threads have ended: True if it is to be seen whether the one that is left looks at the
+    order of keys. Then `alone` is not called."""
+    if not key_order.is_open():
+        return False
+    _note_dropped()
+    subclasses.look()
+    return True
+
+
 def run_over() -> None:
     """Called when the run is over while several threads exist."""
     _note_dropped()
@@ -455,7 +466,7 @@ def _note_dropped() -> None:
 
 def yield_before_asking(ref: Any) -> None:
     """Yield before a weak reference is asked for its object: whether the object is still alive is read then."""
-    if not run.multi:
+    if not run.multi or run.watched:
         return
     obj = weakref.ReferenceType.__call__(ref)
     locations = _now.asked.get(id(ref), (ref, []))[1] if obj is None else _written_by(obj)

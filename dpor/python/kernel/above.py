@@ -31,7 +31,16 @@ class Above(Protocol):
         ...
 
     def alone(self) -> None:
-        """Called when the only thread left knows that all others have ended."""
+        """Called when the only thread left knows that all others have ended, if it is not to be watched."""
+        ...
+
+    def is_to_be_watched(self) -> bool:
+        """Called when the only thread left knows that all others have ended. True if these may have left the keys of a
+        dict in one of several orders, and it is to be seen whether it looks."""
+        ...
+
+    def may_have_looked(self) -> None:
+        """Called when the run is over, if a thread that was watched has called code of which nothing is known."""
         ...
 
     def step_begins(self, thread: Any, access: Any = None, /) -> None:

@@ -96,6 +96,8 @@ def _access_observed(operation: Operation, reread: Callable[[], Accesses] | None
     if run.observer is not None:
         run.observer.access(operation)
         return
+    if run.watched:
+        return
     if run.atomic:
         incomplete(f"code of the program ran unseen inside one step (a __hash__ or __eq__, or an import){last_place()}")
         return

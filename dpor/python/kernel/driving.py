@@ -91,7 +91,9 @@ def drive(body: Callable[[], None]) -> tuple[Ending, list[Pending]]:
     try:
         run.workers.begin(main, body)
         left = left_blocked() if run.error is None else []
-        if run.multi and run.error is None:
+        if run.unseen:
+            run.above.may_have_looked()
+        if run.multi and not run.watched and run.error is None:
             timing.run_over()
             run.above.run_over()
         if run.recorder is not None:

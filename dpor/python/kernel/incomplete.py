@@ -13,12 +13,17 @@ from dpor.python.kernel.run import run
 
 def incomplete(reason: str) -> None:
     """Note that this run stands for less than everything, for this reason: the verdict cannot be "pass"."""
-    run.incomplete[reason] = None
+    _note(run.incomplete, reason)
 
 
 def incomplete_if_multithreaded(reason: str) -> None:
     """Like `incomplete`, but only if another thread exists or is started later in the run."""
-    (run.incomplete if run.multi else run.incomplete_if_multithreaded)[reason] = None
+    _note(run.incomplete if run.multi and not run.watched else run.incomplete_if_multithreaded, reason)
+
+
+def _note(reasons: dict[str, None], reason: str) -> None:
+    reasons[reason] = None
+    run.unseen |= run.watched
 
 
 def cut(reason: str, ending: Ending) -> NoReturn:

@@ -41,7 +41,7 @@ def tick() -> None:
     """The hook at each iteration of a loop of the program. Ends a loop that performs no operation for very long."""
     me = run.current
     if me is not None and me.last_back_edge_at != me.events and run.observer is None:
-        if run.multi:
+        if run.multi and not run.watched:
             run.above.back_edge_taken(sys._getframe(1))
         me.last_back_edge_at = me.events
         run.back_edges = 0
@@ -60,12 +60,12 @@ def many_rounds(frame: FrameType) -> None:
     if run.current is None or run.unwinding:
         return
     me, rounds = run.current, run.back_edges
-    may_yield = run.multi and not run.atomic and run.observer is None
+    may_yield = run.multi and not run.watched and not run.atomic and run.observer is None
     others = may_yield and bool(run.ready & ~me.bit or any(map(is_enabled, run.waiting)))
     may_pass = run.options.timeouts == "any" or not others
     if me.clock_read_at == run.position and run.observer is None and may_pass:
         timing.pass_time()
-    elif run.multi and not run.stateful and run.observer is None:
+    elif run.multi and not run.watched and not run.stateful and run.observer is None:
         run.above.loops_without_operations(frame)
         if run.unwinding:
             return
@@ -106,7 +106,7 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
         if run.unwinding:  # for what a thread holds that is unwound later
             unwinding.leave()
             raise UnwindThread
-        if run.multi:
+        if run.multi and not run.watched:
             unwinding.fail(Unsupported(_waits(frame)))
     if patience is None:
         return

@@ -39,6 +39,9 @@ def demand(module: str, why: str, *, at_once: bool = False) -> bool:
     if run.options.closed:
         incomplete(f"{why}: it is outside of --only; add --only {package}, or --trust {package}")
         return True
+    if run.watched:
+        incomplete_if_multithreaded(why)
+        return True
     fact = (INSTRUMENTED, package)
     if fact not in run.facts:
         run.half_seen = True

@@ -37,6 +37,8 @@ class CurrentRun:
     threads       all model threads, by number
     by_thread_object   those that were started, by the `id` of the program's Thread object
     multi         True while more than one thread can act on shared data; accesses are operations only then
+    watched       True if `multi` is, although the other threads have ended: only to see whether the current one looks
+                  at the order of keys (`effects.key_order`); `unseen`: True if that cannot be told
     ready         mask of the threads that run, or whose pending operation can never block
     waiting       the threads whose pending operation may be blocked
     able          mask of those in `waiting` that are not blocked; ABLE_UNKNOWN when a state has changed since
@@ -73,7 +75,8 @@ class CurrentRun:
     discipline    tells which accesses are silent; None: none are. `silent`: see `dpor.core.system.Run`
     atomic        how many indivisible steps the current thread is in
     careful       True if an access is more than a scheduling point: while `unwinding`, in atomic code, with a recorder,
-                  daemon threads, spinning loops, dying objects, specifications, an observer or deep recursion
+                  daemon threads, spinning loops, dying objects, specifications, an observer or deep recursion, or if
+                  the thread is watched
 
     Time and loops
     virtual_time  the clocks of the threads; `clock_stands`: every look at the clock sees the time at the start
@@ -115,7 +118,7 @@ class CurrentRun:
         "number", "numbers", "observer", "operations", "options", "os_thread", "patience", "position", "process",
         "ready", "recorder", "recursion_limit", "replayed", "silent", "specifications", "specified", "spins",
         "stateful", "still", "stuck", "taken_at", "threads", "timed_out", "timeouts", "timeouts_on", "trace",
-        "unwinding", "virtual_time", "waiting", "workers", "yielding",
+        "unseen", "unwinding", "virtual_time", "waiting", "watched", "workers", "yielding",
     )  # fmt: skip
 
     above: Above
@@ -181,6 +184,7 @@ class CurrentRun:
         self.position, self.replayed, self.most_events = 0, len(trace.threads), options.max_steps
         self.number += 1
         self.multi = self.unwinding = self.timed_out = self.half_seen = False
+        self.watched = self.unseen = False
         self.daemons = self.spins = self.deep = self.dying = self.careful = False
         self.ready = self.able = self.yielding = self.everybody = 0
         self.atomic = self.iterating = self.patience = self.back_edges = 0
@@ -222,6 +226,7 @@ class CurrentRun:
             or self.dying
             or self.specifications is not None
             or self.observer is not None
+            or self.watched
         )
 
 

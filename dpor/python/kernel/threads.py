@@ -65,8 +65,9 @@ def spawn(thread_object: Any, body: Callable[[], None]) -> None:
         assumptions.broken(
             DAEMONS, "a daemon thread is started: from now on the end of the program is an operation", at_once=True
         )
-    if not run.multi:
+    if run.watched or not run.multi:
         _note_modules()
+    _watch(False)
     run.above.publish_roots(thread_object)
     run.incomplete.update(run.incomplete_if_multithreaded)
     run.multi = True
@@ -127,6 +128,16 @@ def knows_ended(me: ModelThread, thread_object: Waited) -> None:
     if other is None or thread_object.dpor_state is not thread_rules.ENDED:
         return
     me.ended |= other.bit | other.ended
-    if run.multi and me.ended | me.bit == run.everybody:
-        run.multi = False
-        run.above.alone()
+    if run.multi and not run.watched and me.ended | me.bit == run.everybody:
+        if run.above.is_to_be_watched():
+            _watch(True)
+        else:
+            run.multi = False
+            run.above.alone()
+
+
+def _watch(watched: bool) -> None:
+    """Watch the current thread from now on, because it is alone, or do so no longer."""
+    if watched is not run.watched:
+        run.watched = watched
+        run.update_careful()

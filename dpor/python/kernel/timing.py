@@ -249,7 +249,7 @@ def sleep(seconds: float) -> None:
     can move."""
     if run.unwinding:
         unwinding.lose_patience()
-    elif run.options.timeouts == "any" or not run.multi:
+    elif run.options.timeouts == "any" or not run.multi or run.watched:
         _advance(run.current, seconds)
     else:
         with until(now() + seconds):

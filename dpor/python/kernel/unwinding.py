@@ -46,7 +46,7 @@ def leave() -> None:
 def unwind() -> None:
     """Let `UnwindThread` end each thread that has not ended, so that nothing of it is left in its greenlet."""
     run.unwinding = True
-    run.multi = False
+    run.multi = run.watched = False
     run.update_careful()
     for thread in run.threads:
         glet = thread.greenlet

@@ -8,7 +8,7 @@ from typing import Final
 
 from dpor.python import effects
 from dpor.python.dropins import mixins, modules, stdlib, threads, weak_proxies
-from dpor.python.effects import letting_go
+from dpor.python.effects import key_order, letting_go
 from dpor.python.hooks import attributes, calls, special
 from dpor.python.hooks.calls.calling import note_field_store
 from dpor.python.sharing import shared_objects
@@ -39,6 +39,8 @@ class Layers:
 
     publish_roots = staticmethod(shared_objects.publish_roots)
     alone = staticmethod(letting_go.alone)
+    is_to_be_watched = staticmethod(letting_go.is_to_be_watched)
+    may_have_looked = staticmethod(key_order.give_up)
     step_begins = staticmethod(letting_go.step_begins)
     step_ends = staticmethod(letting_go.step_ends)
     run_over = staticmethod(letting_go.run_over)

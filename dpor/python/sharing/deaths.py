@@ -124,7 +124,8 @@ def references_to_mortal() -> dict[int, int]:
 # ---------------------------------------------------------------------- while nobody asks
 
 
-def _any_mortal() -> bool:
+def any_mortal() -> bool:
+    """True if there may be an object whose death can be noticed."""
     if sharing.any_finalised or sharing.asked:
         return True
     for obj in filter(getweakrefcount, shared_objects.held() + held_elsewhere()):
@@ -136,7 +137,7 @@ def _any_mortal() -> bool:
 def report_deaths() -> None:
     """Report each mortal object that has died while several threads existed: break an assumption, or note that the run
     is incomplete."""
-    if _any_mortal():
+    if any_mortal():
         for obj in fallen():
             if is_mortal(obj):
                 report_death(obj)
@@ -230,6 +231,6 @@ def in_a_cycle() -> Any:
 
 def alone() -> None:
     """Called when all other threads have ended: from here on objects die where the program drops them."""
-    if _any_mortal():
+    if any_mortal():
         report_deaths()
         sharing.let_all_go()

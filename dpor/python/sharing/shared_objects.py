@@ -199,7 +199,7 @@ def escaped(obj: Any) -> SharedObject:
     """The `SharedObject` of an object that two threads touch, though no publication of it was seen: from now on all
     objects of its type are taken as shared."""
     key = type_key(type(obj))
-    if not run.half_seen:
+    if not run.half_seen and not run.watched:
         assumptions.broken(
             key, f"objects of type {key[1]}.{key[2]} reach other threads unseen: all are taken as shared"
         )

@@ -26,6 +26,7 @@ import attrs
 from dpor.core.operations import READ, WRITE, Accesses, Location, Operation, OperationTable, Rule, ThreadId
 from dpor.core.outcome import Finding
 from dpor.primitives.ordered import Ordered
+from dpor.python.effects import key_order
 from dpor.python.kernel import accessing, assumptions
 from dpor.python.kernel.assumptions import Following, about
 from dpor.python.kernel.incomplete import incomplete
@@ -224,6 +225,7 @@ def current() -> Specifications | None:
 def _make(facts: Collection[object], operations: OperationTable) -> Specifications:
     global _cache
     known = watched(facts)
+    key_order.may_look()
     if _cache is None or _cache[0] is not operations or _cache[1] != known:
         _cache = (operations, known, {})
     made = run.specified = run.specifications = Specifications(facts, operations, _cache[2])

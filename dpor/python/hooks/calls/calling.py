@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import array
 import decimal
+import enum
 import functools
 import io
 import operator
@@ -50,6 +51,7 @@ from dpor.python.hooks.calls.table import (
 )
 from dpor.python.hooks.calls.unknown import (
     making_incomplete,
+    may_look,
     module_of,
     passing_on,
     reading_c,
@@ -92,6 +94,8 @@ def call_after(callee: Any) -> Any:
     """Like `call`, where the evaluation of arguments may run code of the program: until a method of a container is
     called, the container may have been shared."""
     found, kind = call(callee), type(callee)
+    if not run.multi:
+        _may_look_later(callee, kind)
     if found is not callee:
         return found
     if kind is functools.partial:
@@ -102,6 +106,16 @@ def call_after(callee: Any) -> Any:
         if isinstance(plain, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             return BoundMethod(callee.__self__, None, callee.__name__, plain)
     return found
+
+
+def _may_look_later(callee: Any, kind: type) -> None:
+    """If the arguments start threads and wait for them, it is not seen what a Python function without hooks reads."""
+    function = callee.__func__ if kind is _METHOD else callee
+    if type(function) is _FUNCTION:
+        if ".call" not in function.__globals__ and not is_instrumented(function):
+            may_look(module_of(function))
+    elif isinstance(callee, enum.EnumMeta):
+        may_look("enum")
 
 
 _BOUND: Final = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -121,6 +135,8 @@ def _python_function(function: types.FunctionType) -> Any:
         return function
     wrapper = in_process(function, module)
     if wrapper is not None:
+        if run.multi:
+            may_look(module)
         return wrapper
     if not run.multi:
         return function
@@ -183,6 +199,8 @@ def _python_method(method: Any, function: Any) -> Any:
         None if is_instrumented(function) else in_process(function, module_of(function))
     )
     if known is not None and known is not AS_IS:
+        if run.multi and not is_instrumented(function):
+            may_look(module_of(function))
         return functools.partial(known, method.__self__)
     if not run.multi:
         return method
@@ -279,7 +297,11 @@ def _other(callee: Any, kind: type) -> Any:
     if type(function) is _FUNCTION:
         if run.multi and module_of(function) in _CHANGING_MODULES:
             opaque_code.opaque(f"{module_of(function)}.{function.__qualname__}")
-        return callee if _is_harmless(function) else unknown_python(function, callee, callee)
+        if not _is_harmless(function):
+            return unknown_python(function, callee, callee)
+        if run.multi and not is_instrumented(function):
+            may_look(module_of(function))
+        return callee
     return unknown_c(callee) if function is not None and kind is not _LRU_CACHE else callee
 
 
@@ -429,6 +451,9 @@ def _class(kind: type) -> Any:
         if run.multi:
             incomplete(_PATCHED)
         return kind
+    takes_names = isinstance(kind, enum.EnumMeta) and not kind.__members__
+    if takes_names and run.multi:  # it makes an enumeration of the names, which may be the keys of a dict
+        may_look("enum")
     unseen = code_of(kind).unseen
     if unseen and run.multi:
         note_made(kind)
@@ -439,7 +464,7 @@ def _class(kind: type) -> Any:
     dies_noticed = type_traits.is_finalised(kind)
     if dies_noticed and run.multi:
         sharing.any_finalised = True
-    if in_c or unseen or dies_noticed:
+    if in_c or unseen or dies_noticed or takes_names:
         return kind
     number = id(kind)
 

@@ -16,7 +16,7 @@ from sys import getrefcount
 from typing import Any, Final
 
 from dpor.core.operations import READ
-from dpor.python.effects.accesses import Reread, Touched, reads_structure, yield_before
+from dpor.python.effects.accesses import Reread, Touched, yield_before
 from dpor.python.effects.calls import as_dict
 from dpor.python.effects.generators import resume_generator
 from dpor.python.effects.iteration import (
@@ -34,6 +34,7 @@ from dpor.python.effects.iteration import (
     stepwise_with_length,
     uninstrumented_next,
 )
+from dpor.python.effects.key_order import looks
 from dpor.python.effects.kinds import container_type_of, is_c_iterator, is_in_c, static
 from dpor.python.effects.lists import is_built_in
 from dpor.python.effects.reach import HASH, reads, views, yield_before_reading
@@ -339,7 +340,7 @@ def _read_length(items: Any, method: str = "__iter__") -> None:
         if shared is None or isinstance(static(kind, method), types.FunctionType):
             return
         if container_type_of(kind) is not None:
-            yield_before("iter", reads_structure(shared))
+            yield_before("iter", looks(shared))
         elif is_in_c(kind):  # a file may be closed meanwhile
             yield_before("iter", ((shared.location(shared_object.STRUCTURE), READ),))
 

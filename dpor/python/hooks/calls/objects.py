@@ -7,6 +7,7 @@ import builtins
 import gc
 import inspect
 import io
+import math
 import sys
 import types
 import typing
@@ -21,9 +22,9 @@ from dpor.python.effects import letting_go, process_state
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.calls import yield_before_unseen
 from dpor.python.effects.dicts import moves_key
-from dpor.python.effects.iteration import harmless_functions
+from dpor.python.effects.iteration import harmless_functions, has_plain_items
 from dpor.python.effects.kinds import container_type_of, is_immutable, is_in_c, static
-from dpor.python.effects.reach import ANYTHING, HASH, SHOW, reads, writes
+from dpor.python.effects.reach import ANYTHING, HASH, SHOW, reads, views, writes
 from dpor.python.hooks import attributes, special
 from dpor.python.hooks.adopted import note_store, reads_field
 from dpor.python.hooks.calls import abstract
@@ -253,7 +254,8 @@ def asking(ref: Any, method: Any = None) -> Callable[..., Any]:
     return ask
 
 
-set_wrapper(sys.getsizeof, reading_c(sys.getsizeof))
+for _looking in (sys.getsizeof, gc.get_referents, gc.get_referrers, math.dist):
+    set_wrapper(_looking, reading_c(_looking))
 
 
 @wrap(weakref.finalize)
@@ -368,6 +370,29 @@ def _printed(args: tuple[Any, ...], given: Any, touched: Touched) -> None:
         reads(args, SHOW, touched)
         if shared is not None and not isinstance(static(type(file), "write"), types.FunctionType):
             writes((file,), touched)
+    else:
+        _looks_to_show(args)
+
+
+def _looks_to_show(args: tuple[Any, ...]) -> None:
+    """Note looks at the order of keys by what makes text that nobody sees: the `__repr__` of what a dict holds is
+    called in that order."""
+    stack, seen = [*args], set[int]()
+    for value in stack:  # which grows
+        kind = type(value)
+        if kind in SCALARS or id(value) in seen:
+            continue
+        seen.add(id(value))
+        container_type = container_type_of(kind)
+        if container_type is not None and not has_plain_items(value):
+            shared = shared_objects.shared_object_of(value)
+            if shared is not None:
+                container_type.reads_items(shared)
+            stack += container_type.contents(value)
+        elif kind is tuple:
+            stack += value
+        elif kind in views:
+            stack.append(views[kind](value))
 
 
 @wrap(types.MappingProxyType)

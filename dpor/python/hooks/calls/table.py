@@ -25,6 +25,9 @@ READING_MODULES: Final = frozenset(
 TEXT_MODULES: Final = frozenset({"re", "_sre", "io", "_io", "codecs", "_codecs", "os", "posix", "nt"})
 """Harmless modules that read text, which may be in a bytearray, and change nothing."""
 
+PASSING_MODULES: Final = frozenset({"_weakrefset", "abc", "contextlib", "operator", "posixpath", "re"})
+"""Harmless modules none of whose functions in Python looks into a dict that it is given."""
+
 WRITING_FUNCTIONS: Final = frozenset(
     {
         "pack_into", "dump", "pprint", "pp", "copyfileobj", "print", "print_exc", "print_exception", "print_last",

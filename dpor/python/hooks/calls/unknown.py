@@ -12,9 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dpor.python.effects import c_modules
+from dpor.core.home import is_ours
+from dpor.python.effects import c_modules, key_order
 from dpor.python.effects.accesses import Touched, yield_before
 from dpor.python.effects.reach import ANYTHING, writes, yield_before_reading
+from dpor.python.hooks.calls.table import PASSING_MODULES
 from dpor.python.hooks.operators import SCALARS
 from dpor.python.kernel import opaque_code, scheduler
 from dpor.python.kernel.classes import module_named_by, module_of_class
@@ -33,6 +35,8 @@ def unknown_c(function: Any) -> Callable[..., Any]:
         kept = c_modules.written(module)
         if not run.multi or (not kept and not kwargs and SCALARS.issuperset(map(type, args))):
             return function(*args, **kwargs)
+        if kept:  # maybe dicts that it was given before
+            key_order.may_look()
         touched = Touched(kept)
         values = (*args, *kwargs.values())
         if not touched.deeply(writes, values) and not kept:
@@ -74,7 +78,8 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
             return callee(*args, **kwargs)
         module = module_of(function)
         if package_of(module) not in CONSTANT:  # else what it does to objects of one thread is seen by nobody
-            opaque_code.demand(module, f"{name_in_module(function)} runs while several threads exist")
+            if not opaque_code.demand(module, f"{name_in_module(function)} runs while several threads exist"):
+                may_look(module)
         if not owner and not kwargs and SCALARS.issuperset(map(type, args)):
             return callee(*args, **kwargs)
         touched = Touched()
@@ -91,9 +96,16 @@ def unknown_python(function: types.FunctionType, callee: Any, *owner: Any) -> Ca
     return call_unknown
 
 
+def may_look(module: str) -> None:
+    """Called when code of this module in Python, which has no hooks, will be called and may be given a dict."""
+    if module not in PASSING_MODULES and not is_ours(module):
+        key_order.may_look()
+
+
 def passing_on(function: types.FunctionType, callee: Any) -> Any:
     """Return the callee, a function or method of a module whose functions pass on what they are given. A decorated one
     calls what is in its closure."""
+    may_look(module_of(function))
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # an empty one
             inner = cell.cell_contents
