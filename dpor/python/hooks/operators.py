@@ -66,12 +66,12 @@ UNLIKE: Final = SCALARS - {bytes}
 
 
 _WINDOWS: Final = frozenset({memoryview, types.MappingProxyType})
-"""Types whose objects show another object, which may be shared even if they are not."""
+"""Types whose objects show another object, which may be shared even if they belong to one thread."""
 
 
 def getitem(obj: Any, key: Any) -> Any:
     """Perform `obj[key]`."""
-    if run.multi and table.get(id(obj)) is not run.current:
+    if run.multi and (table.get(id(obj)) is not run.current or type(obj) in _WINDOWS):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(obj) in _WINDOWS:
             kind = type(obj)
@@ -90,7 +90,7 @@ def getitem(obj: Any, key: Any) -> Any:
 
 def setitem(value: Any, obj: Any, key: Any) -> None:
     """Perform `obj[key] = value`."""
-    if run.multi and (table.get(id(obj)) is not run.current or type(key) is slice):
+    if run.multi and (table.get(id(obj)) is not run.current or type(key) is slice or type(obj) is memoryview):
         shared = shared_objects.shared_object_of(obj)
         if shared is not None or type(key) is slice or type(obj) is memoryview:
             if shared is not None and type(key) in SIMPLE_KEYS and _is_there(obj, key) and obj[key] is not value:
@@ -389,7 +389,8 @@ def contains(a: Any, b: Any) -> Any:
         kind = type(b)
         if kind not in SCALARS or kind is bytes:
             shared = shared_objects.shared_object_of(b)
-            if shared is not None or type(a) not in UNLIKE or (kind not in container_types and kind not in _ATONCE):
+            at_once = kind in _ATONCE or (kind in container_types and kind is not memoryview)
+            if shared is not None or type(a) not in UNLIKE or not at_once:
                 return _contains(a, b, shared)
     return a in b
 
@@ -431,9 +432,12 @@ def _in_view(a: Any, view: Any) -> bool:
 
 def truth(obj: Any) -> Any:
     """Called before a test of `obj`. Returns it."""
-    if run.multi and type(obj) not in SCALARS and table.get(id(obj)) is not run.current:
+    if not run.multi or type(obj) in SCALARS:
+        return obj
+    is_view = type(obj) in views or type(obj) in _ABSTRACT_VIEWS
+    if is_view or table.get(id(obj)) is not run.current:
         shared = shared_objects.shared_object_of(obj)
-        if type(obj) in views or type(obj) in _ABSTRACT_VIEWS:
+        if is_view:
             behind = container_behind(obj)
             _perform(behind, shared_objects.shared_object_of(behind), "__len__", _untouched)
         elif shared is not None:
