@@ -64,7 +64,7 @@ class SilentAccesses(Discipline):
         name: Any = self._table.name_of(location)
         if not isinstance(name[0], int):
             return f"{name[-1]}"
-        kind = next((type(shared.obj).__qualname__ for shared in sharing.used if shared.number == name[0]), "an object")
+        kind = next((type(shared.obj).__qualname__ for shared in sharing.used if shared.number == name[0]), "container")
         part = name[1]
         if part == shared_object.STRUCTURE:
             return f"the structure of a {kind}"
