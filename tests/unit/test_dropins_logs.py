@@ -56,6 +56,28 @@ def test_what_a_handler_counts_may_be_read_meanwhile(tmp_path: Path) -> None:
     assert outcomes(tmp_path, source) == {(0,), (1,)}
 
 
+def test_a_record_shows_a_dict_as_it_is(tmp_path: Path) -> None:
+    """A dict that is the only argument takes the place of the tuple of arguments."""
+    source = f"""{HANDLER}
+    def scenario():
+        handler, shown = Counting(), dict(a=1)
+        log.addHandler(handler)
+        run(lambda: log.info("%s", shown), lambda: shown.update(b=2))
+        return handler.seen
+    """
+    assert outcomes(tmp_path, source) == {("{'a': 1}",), ("{'a': 1, 'b': 2}",)}
+
+
+def test_the_order_of_the_keys_of_such_a_dict_is_looked_at(tmp_path: Path) -> None:
+    source = f"""{HANDLER}
+    def scenario():
+        shown = dict()
+        run(lambda: shown.update(a=1), lambda: shown.update(b=2))
+        return logging.LogRecord("", 1, "", 1, "%s", (shown,), None).getMessage()
+    """
+    assert outcomes(tmp_path, source) == {"{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"}
+
+
 def test_locks_taken_in_another_order_deadlock(tmp_path: Path) -> None:
     source = f"""{HANDLER}
     class Locking(logging.Handler):

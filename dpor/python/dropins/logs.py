@@ -104,8 +104,7 @@ def _get_message(self: logging.LogRecord) -> str:
         if shared_objects.shared_object_of(self) is not None:
             for name in tuple(vars(self)):
                 attributes.loaded(self, name)
-        arguments = self.args.values() if isinstance(self.args, dict) else self.args or ()
-        yield_before_call(_REAL_GET_MESSAGE, (self.msg, *arguments), SHOW)
+        yield_before_call(_REAL_GET_MESSAGE, (self.msg, self.args), SHOW)
     return _REAL_GET_MESSAGE(self)
 
 
