@@ -181,12 +181,15 @@ def finished_too_early(patch: pytest.MonkeyPatch) -> None:
 
 def modes_kept(patch: pytest.MonkeyPatch) -> None:
     """An operation that is reversed keeps the modes that it had where it ran."""
-    add = HappensBefore._add
+    extend = HappensBefore.extend
 
-    def planted(self: HappensBefore, position: int) -> list[Race]:
-        return [Race(first, self.trace.operations[position]) for first, _ in add(self, position)]
+    def planted(self: HappensBefore) -> list[list[Race]]:
+        start = len(self)
+        new = enumerate(extend(self), start)
+        operations = self.trace.operations
+        return [[Race(first, operations[position]) for first, _ in races] for position, races in new]
 
-    patch.setattr(HappensBefore, "_add", planted)
+    patch.setattr(HappensBefore, "extend", planted)
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def count_states(system: PythonSystem) -> int:
     def choose(enabled: int) -> Action:
         if forced:
             return forced.pop()
+        state = system.whole_state()  # from the beginning: accesses are others where states are compared
         if any(pending.operation.starts >= 0 for pending in system.pending()):
             return 0
-        state = system.whole_state()
         assert state is not None, dict(system.unstored())
         workers = [thread for thread in range(1, enabled.bit_length()) if enabled >> thread & 1]
         if state in seen or not workers:
