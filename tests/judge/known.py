@@ -13,7 +13,6 @@ INCONCLUSIVE: dict[str, str] = {
     "Call: eval shared locals": _LOCALS,
     "Call: patch in thread": "unittest.mock changes classes and modules unseen",
     "Call: patch dict": "unittest.mock changes dicts unseen",
-    "With: __enter__ replaced": "`with` looks for its methods without a hook",
     "Call: __subclasses__": "to make a class is no operation on its bases",
     "Attribute: __kwdefaults__ item": "calls look into the dict unseen",
     "MatchSequence: nested": _MATCH,

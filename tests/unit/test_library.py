@@ -98,7 +98,7 @@ CATCHING = """
 import json, sys, threading
 
 def program():
-    shared = {}
+    shared = {"a": 0}
     read = sys.modules["json_reader_of_the_host"].read
 
     def dump():

@@ -96,7 +96,7 @@ def test_an_access_without_the_lock_is_named(kind: str, pattern: tuple[str, str,
     usual, every = both(tmp_path, program(kind, "with", pattern, broken=True), strategy="optimal")
     assert usual.executions == every.executions
     assert usual.outcomes == every.outcomes > 1
-    (reason,) = usual.restarts
+    reason, *_ = usual.restarts
     lock = "RLock" if kind == "Condition" else kind
     named = rf"{pattern[2]}\b.* is accessed under {lock} \d+, and was accessed without, last in add at .*program.py:\d+"
     assert re.search(named, reason)
