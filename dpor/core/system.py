@@ -205,6 +205,15 @@ class SyncChoices(StrEnum):
 
 
 @runtime_checkable
+class KnowsStates(Protocol):
+    """A system that performs other operations where states are compared."""
+
+    def will_store_states(self) -> None:
+        """Called before the first run of a search that stores states: it may repeat a trace before it asks for one."""
+        ...
+
+
+@runtime_checkable
 class StatefulSystem(System, Protocol):
     """A system that can identify its states. Call all methods only while a chooser is being called."""
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from dpor.core.errors import NotDeterministic
 from dpor.core.operations import THREAD_MASK, UNKNOWN, VALUE_SHIFT, Action, Operation
 from dpor.core.outcome import Finding, digest
-from dpor.core.system import STOP, Ending, Run, StatefulSystem, StateKey, Store, Trace
+from dpor.core.system import STOP, Ending, KnowsStates, Run, StatefulSystem, StateKey, Store, Trace
 from dpor.explorers import invariants
 from dpor.explorers.cycles import breaking
 from dpor.explorers.rounds import Round, find_rounds
@@ -65,6 +65,8 @@ class StatefulSearch:
 
     def __init__(self, system: StatefulSystem, store: Store = Store.EVENTS) -> None:
         self.system = system
+        if isinstance(system, KnowsStates):
+            system.will_store_states()
         self.store = store
         self.trace = Trace()
         self.stats = Stats()

@@ -17,7 +17,7 @@ noticed: where there are any, all orders count, too.
 
 The orders of dicts whose keys are fields, globals or class attributes always count, and so do those of dicts that share
 one name, and all where there are specifications, whose looks are no part of the run. In searches that store states, the
-order is a part of the state: they begin with the fact that all count.
+order is a part of the state, and always counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MANY: Final = 10
 def counts(shared: SharedObject) -> bool:
     """True if the order of the keys matters: somebody looks at it, or it is not known that nobody does."""
     facts = run.facts
-    if ALL in facts or run.dying or isinstance(shared, Namespace) or EVERYTHING in facts:
+    if ALL in facts or run.stateful or run.dying or isinstance(shared, Namespace) or EVERYTHING in facts:
         return True
     return (LOOKED, shared.name) in facts or _is_of_several(shared)
 
@@ -97,17 +97,9 @@ def give_up() -> None:
     assumptions.broken(ALL, "the order of the keys of a dict that threads change may have been looked at")
 
 
-def count_all() -> None:
-    """Called when a search begins to store states, of which the orders of keys are parts: all count from now on."""
-    if ALL not in run.facts:
-        if len(run.threads) > 1:
-            assumptions.broken(ALL, "states are stored, and the order of the keys of a dict is a part of them")
-        run.facts.add(ALL)
-
-
 def may_look() -> None:
     """Called when the program is about to call code of which it is not seen what it reads."""
-    if not run.dying and _open(run.facts):
+    if not run.stateful and not run.dying and _open(run.facts):
         give_up()
 
 
@@ -117,7 +109,7 @@ def may_look() -> None:
 def is_open() -> bool:
     """True if the other threads may have left the keys of a dict in one of several orders, and no look at it is known
     yet."""
-    if run.dying:
+    if run.stateful or run.dying:
         return False
     objects = [shared_objects.shared_object_named(name) for name in _open(run.facts)]
     if not any(shared is not None and shared.obj is not None for shared in objects):

@@ -357,6 +357,10 @@ class PythonSystem:
 
     # ------------------------------------------------------------------ the state of the present run
 
+    def will_store_states(self) -> None:
+        """See `dpor.core.system.KnowsStates`."""
+        self._capture.will_store_states()
+
     def state(self) -> bytes | None:
         """See `dpor.core.system.StatefulSystem`: 128 bits of a hash of `whole_state`."""
         whole = self.whole_state()

@@ -29,7 +29,7 @@ from dpor.python.dropins import copying, module_locks, state, stdlib
 from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
-from dpor.python.effects import key_order, letting_go, process_state
+from dpor.python.effects import letting_go, process_state
 from dpor.python.kernel import host_modules, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import SearchState
@@ -91,6 +91,10 @@ class Capture:
         self._read: dict[ThreadId, _Read] = {}  # of the threads that have not moved since
         self._canonical: list[ref[Any]] = []  # of the first `_looked_at`, those with canonical names
         self._looked_at = 0
+
+    def will_store_states(self) -> None:
+        """See `dpor.core.system.KnowsStates`."""
+        self._stateful = True
 
     def begin_run(self) -> None:
         """Called before each run."""
@@ -232,9 +236,7 @@ class Capture:
     # ------------------------------------------------------------------ the state
 
     def _whole(self, returned: Hashable) -> bytes:
-        if not self._stateful:
-            run.stateful = self._stateful = True
-            key_order.count_all()
+        run.stateful = self._stateful = True
         if letting_go.is_waiting():
             raise StateUnknown("a thread is letting go of an object, which may die")
         self._look_at_names()
