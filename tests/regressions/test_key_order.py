@@ -292,3 +292,24 @@ def test_calls_that_cannot_be_seen_must_be_noted(
 ) -> None:
     monkeypatch.setattr(Layers, "may_have_looked", staticmethod(nothing))
     assert dpor.check(installed(KEPT, keeping=KEEPING)).verdict is not Verdict.FAIL
+
+
+@pytest.mark.parametrize("act", ["d[k] = 1", "d.setdefault(k, 1)", "d.pop(k, None)", "d.update({k: 1})", "d |= {k: 1}"])
+def test_a_key_is_compared_with_those_of_equal_hash_in_their_order(act: str, tmp_path: Path) -> None:
+    source = f"""
+    class Key:
+        def __init__(self):
+            self.seen = []
+        def __hash__(self):
+            return -2  # as -1 and -2 have
+        def __eq__(self, other):
+            self.seen.append(other)
+            return False
+
+    def scenario():
+        d, k = {{}}, Key()
+        run(lambda: d.update({{-1: 1}}), lambda: d.update({{-2: 1}}))
+        {act}
+        return k.seen[0]
+    """
+    assert outcomes(tmp_path, source) == {-1, -2}

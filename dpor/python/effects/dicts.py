@@ -123,7 +123,7 @@ def moves_key(shared: SharedObject, d: Any, key: Any) -> Accesses:
     """Accesses of an operation that may insert or delete the key."""
     part = part_of(key)
     if part is ANY_KEY or part is USER_EQ:
-        return _changes_all(shared)
+        return writes_all(shared)  # keys of equal hash are compared with it in the order of their insertion
     accesses = moves_one(shared)
     if part is not PRIVATE:
         if isinstance(shared, Namespace):
