@@ -24,7 +24,7 @@ from dpor.core.schedule import SourceFile, changed_sources
 from dpor.core.version import VERSION
 
 FORMAT: Final = "dpor checkpoint"
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 EVERY: Final = 3.0
 """Seconds between two checkpoints of a search that goes on."""
 SHARE: Final = 0.03

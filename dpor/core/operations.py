@@ -117,6 +117,7 @@ class Operation:
     value, alternatives   of a data choice: the value taken, and the number of values
     barrier       True if it is ordered after everything before it (time passing when nothing else can move)
     starts        the thread whose first event comes after this one; -1: none
+    unsettled     True if what others do first may change its accesses: in a plan it has those with which it was seen
     visible       the `Discipline` that knows that all its accesses are visible; None: none does
     """
 
@@ -131,6 +132,7 @@ class Operation:
         "rule",
         "starts",
         "thread",
+        "unsettled",
         "value",
         "visible",
     )
@@ -146,6 +148,7 @@ class Operation:
         alternatives: int,
         barrier: bool,
         starts: ThreadId,
+        unsettled: bool = False,
     ) -> None:
         self._table = table
         self._outcomes: dict[tuple[Mode, ...], Operation] = {}
@@ -158,6 +161,7 @@ class Operation:
         self.alternatives = alternatives
         self.barrier = barrier
         self.starts = starts
+        self.unsettled = unsettled
         self.visible: object = None
 
     @property
@@ -172,6 +176,7 @@ class Operation:
             self.alternatives,
             self.barrier,
             self.starts,
+            self.unsettled,
         )
 
     def enabled(self, states: States) -> bool:
@@ -208,9 +213,8 @@ class Operation:
 
     def with_value(self, value: int) -> Operation:
         """Return the same data choice with another value taken."""
-        return self._table.intern(
-            self.kind, self.accesses, self.rule, self.thread, value, self.alternatives, self.barrier, self.starts
-        )
+        kind, accesses, rule, thread, _, *others = self.described
+        return self._table.intern(kind, accesses, rule, thread, value, *others)
 
     def in_states(self, states: States) -> Operation:
         """Return the operation with the modes that it would have if it ran in these states, in which it must be
@@ -296,10 +300,11 @@ class OperationTable:
         alternatives: int = 1,
         barrier: bool = False,
         starts: ThreadId = -1,
+        unsettled: bool = False,
     ) -> Operation:
-        key = (kind, accesses, rule, thread, value, alternatives, barrier, starts)
+        key = (kind, accesses, rule, thread, value, alternatives, barrier, starts, unsettled)
         operation = self._operations.get(key)
         if operation is None:
-            operation = Operation(self, kind, accesses, rule, thread, value, alternatives, barrier, starts)
+            operation = Operation(self, *key)
             self._operations[key] = operation
         return operation

@@ -124,8 +124,8 @@ def _conflicting(mode: Mode, accesses: list[tuple[int, Mode]]) -> Iterator[int]:
 
 def check_nodes(trace: Trace, nodes: Sequence[Node]) -> None:
     """Check that there is one node for each event and one for the end, each a branch of the one before it; that the
-    actions which are branches of a node or asleep there could run there, and that none is both. Raises `InternalError`
-    if not."""
+    actions which are branches of a node or asleep there could run there, and that none is both, unless its operation
+    has turned out to be another than the one planned. Raises `InternalError` if not."""
     check_lengths(len(trace) + 1, nodes=nodes)
     for position, (node, present, action) in enumerate(zip(nodes, nodes[1:], trace.actions, strict=False)):
         where = f"event {position}"
@@ -137,7 +137,7 @@ def check_nodes(trace: Trace, nodes: Sequence[Node]) -> None:
         if node.sleep:
             _check_enabled(f"{where}: what is asleep", node.enabled, node.sleep)
             for other in branches:
-                if other in node.sleep:
+                if other in node.sleep and not node.sleep[other].unsettled:
                     how = "was run although it was" if other == action else "is planned and"
                     raise InternalError(f"{where}: action {other} {how} asleep")
         _check_different(where, node)
@@ -159,7 +159,7 @@ def _check_different(where: str, node: Node) -> None:
 
 def check_wakeup_trees(nodes: Sequence[Node]) -> None:
     """Check that no branch of the tree covers a planned sequence that is in a later branch beside it [ADJS14, section
-    6]. Raises `InternalError` if not."""
+    6], unless its operation has turned out to be another than the one planned. Raises `InternalError` if not."""
     for position, node in enumerate(nodes):
         if len(node.branches) > 1:
             _check_disjoint(f"event {position}", node.branches)
@@ -171,6 +171,8 @@ def _check_disjoint(where: str, branches: list[Node]) -> None:
             continue
         for sequence in _sequences(branch):
             for earlier in branches[:number]:
+                if earlier.taken and earlier.operation.unsettled:
+                    continue
                 if is_weak_initial(earlier.action, earlier.operation, sequence):
                     raise InternalError(
                         f"{where}: what begins with action {branch.action} is covered by action {earlier.action}"

@@ -9,6 +9,12 @@ reverse()                     lines 6 to 10: v = notdep(e, E).e', unless sleep(E
 Differences: notdep is taken up to e' only, not up to the end of E, so a race is looked at once, when e' is new. An
 operation whose outcome changes when it is reordered has the modes of its new outcome. Pending operations of blocked
 threads take part in races [ADJS14, section 9 of the long form].
+
+In the paper an operation is the same wherever it is planned. `d.setdefault(k, v)` reads or writes according to what
+came before it, so where it is planned it may conflict with less than where it was seen, and an earlier branch may cover
+the plan after all. To let that branch sleep on below the plan would lose classes: what is sent to the end of a plan is
+not kept, because in the paper nothing sleeps there. So nothing does here either (`sleeps_on`). Then a class may be run
+twice, but only where such an operation (`Operation.unsettled`) has turned out to be another.
 """
 
 from __future__ import annotations
@@ -23,6 +29,8 @@ from dpor.explorers.wakeup_tree import Sequence, insert, is_weak_initial
 
 class Optimal(Search):
     """A search with wakeup trees and sleep sets."""
+
+    sleeps_on = False
 
     def reverse(self, first: int, end: int, action: Action, operation: Operation) -> None:
         node, trace = self.nodes[first], self.trace

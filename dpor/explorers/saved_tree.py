@@ -1,7 +1,7 @@
 """The tree of a search as JSON, without its finished parts, and back.
 
-    operations  [kind, [[location, mode], ...], value, alternatives, barrier]: what is planned, asleep or has been
-                performed, each with the modes that it has where it stands
+    operations  [kind, [[location, mode], ...], value, alternatives, barrier, unsettled]: what is planned, asleep or has
+                been performed, each with the modes that it has where it stands
     nodes       the nodes, each after its parent and after the earlier branches beside it, the root first:
                 [parent, action, operation] if no run has gone that way, otherwise
                 [parent, action, operation, enabled, free, branched, [[action, operation], ...]], with what is asleep
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from dpor.core.operations import Accesses, Mode, Operation
+from dpor.core.operations import Accesses, Mode, Operation, OperationTable
 from dpor.core.system import STOP
 from dpor.explorers.tree import NO_SLEEP, Node, nodes_of
 
@@ -29,19 +29,23 @@ class Outline(Operation):
 
     __slots__ = ()
 
-    def __init__(self, kind: str, accesses: Accesses, value: int, alternatives: int, barrier: bool) -> None:
-        super().__init__(None, kind, accesses, None, -1, value, alternatives, barrier, -1)  # type: ignore[arg-type]
+    def __init__(
+        self, kind: str, accesses: Accesses, value: int, alternatives: int, barrier: bool, unsettled: bool
+    ) -> None:
+        table: OperationTable = None  # type: ignore[assignment]
+        super().__init__(table, kind, accesses, None, -1, value, alternatives, barrier, -1, unsettled)
 
     def is_of(self, operation: Operation) -> bool:
         """True if the operation could be the one that was outlined."""
         return _described(self) == _described(operation)
 
 
-_Described: TypeAlias = tuple[str, Accesses, int, int, bool]
+_Described: TypeAlias = tuple[str, Accesses, int, int, bool, bool]
 
 
 def _described(operation: Operation) -> _Described:
-    return operation.kind, operation.accesses, operation.value, operation.alternatives, operation.barrier
+    kind, accesses, _, _, value, alternatives, barrier, _, unsettled = operation.described
+    return kind, accesses, value, alternatives, barrier, unsettled
 
 
 def nodes_for(part: Node) -> Iterator[Node]:
@@ -79,8 +83,8 @@ class Operations:
 def operations_of(content: Any) -> list[Outline]:
     """Return the operations of a tree in JSON."""
     return [
-        Outline(kind, tuple((int(location), Mode(mode)) for location, mode in accesses), value, many, bool(barrier))
-        for kind, accesses, value, many, barrier in content["operations"]
+        Outline(kind, tuple((int(location), Mode(mode)) for location, mode in accesses), value, many, *map(bool, rest))
+        for kind, accesses, value, many, *rest in content["operations"]
     ]
 
 

@@ -15,6 +15,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import ClassVar
 
 import attrs
 
@@ -28,7 +29,7 @@ from dpor.core.system import STOP, Ending, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.jobs import JOBS, Jobs
 from dpor.explorers.saved_tree import Outline
-from dpor.explorers.tree import Node, first_left, nodes_of
+from dpor.explorers.tree import Node, first_left, nodes_of, unsettled_before
 from dpor.explorers.wakeup_tree import append
 
 NEXT_VALUE = 1 << VALUE_SHIFT
@@ -161,7 +162,10 @@ class Search(StatelessSearch):
     point before it, and one for the end.
 
     order, seed   which job is next: see `dpor.explorers.jobs`
+    sleeps_on     True if something may still be asleep where the plan of a run ends
     """
+
+    sleeps_on: ClassVar = True
 
     def __init__(self, system: System, order: Order = Order.DEPTH, seed: int = 0) -> None:
         super().__init__(system)
@@ -264,7 +268,7 @@ class Search(StatelessSearch):
         else:
             node.enabled = enabled
             parent = node.parent
-            if parent is not None:
+            if parent is not None and (node.branches or self.sleeps_on):
                 sleep = parent.sleep
                 if parent.branches[0] is not node:
                     sleep = {**sleep, **node.earlier()}
@@ -352,8 +356,17 @@ class Search(StatelessSearch):
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        self._next = self.jobs.next(first_left(self.nodes[-1]), self.stats.events)
-        return self._next is not None
+        return self.take_next(first_left(self.nodes[-1]))
+
+    def take_next(self, first: Node | None) -> bool:
+        """Choose the job with which the next run begins, given the first in the order of the tree. Returns False if
+        there is none."""
+        job = self.jobs.next(first, self.stats.events)
+        if job is not None and (earlier := unsettled_before(job)) is not None:
+            self.jobs.add(job)
+            job = earlier
+        self._next = job
+        return job is not None
 
     def go_to(self, job: Node) -> None:
         """Let the trace be the way to this job, so that the next run begins with it."""

@@ -99,6 +99,19 @@ def nodes_of(root: Node) -> Iterator[Node]:
         left.extend(reversed(node.branches))
 
 
+def unsettled_before(job: Node) -> Node | None:
+    """Return the first job that is beside this one, comes before it, and of whose operation nobody knows yet which
+    accesses it has there; None if there is none. Below a later branch sleeps what comes before it: with other accesses
+    it would sleep too long."""
+    assert job.parent is not None
+    for branch in job.parent.branches:
+        if branch is job:
+            break
+        if branch.operation.unsettled and not branch.taken:
+            return branch
+    return None
+
+
 def first_left(node: Node, top: Node | None = None) -> Node | None:
     """Take out of the tree what is finished, given a node that has been taken and below which a run has just ended.
     Returns the job that comes first in the order of the tree, or another node if what is left above is not to be

@@ -76,7 +76,7 @@ def unlock_reads(patch: PATCH) -> None:
 # ---------------------------------------------------------------------- mistakes in sleep sets, races, wakeup trees
 
 
-class NeverWoken(Optimal):
+class NeverWoken(Source):
     """A sleeping thread is woken only by its own events."""
 
     def _still_asleep(self, sleep: Any) -> Any:

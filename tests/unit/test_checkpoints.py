@@ -502,7 +502,7 @@ def kept(target: str) -> Path:
     [
         ({"dpor": "0.0.1"}, "it was written by dpor 0.0.1, and this is"),
         ({"python": "3.9.1"}, "it was written with Python 3.9.1, and this is"),
-        ({"schema": 9}, "a checkpoint of version 9; this dpor reads version 1"),
+        ({"schema": 9}, "a checkpoint of version 9; this dpor reads version 2"),
         ({"format": "dpor schedule"}, "not a checkpoint"),
         ({"tree": {}}, "a damaged checkpoint: 'operations' is missing"),
         ({"results": {}}, "a damaged checkpoint: 'counts' is missing"),

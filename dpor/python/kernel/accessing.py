@@ -19,7 +19,7 @@ from dpor.python.kernel.model_thread import ModelThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.program_frames import last_place
 from dpor.python.kernel.run import run
-from dpor.python.kernel.scheduler import yield_before_changing, yield_before_pending
+from dpor.python.kernel.scheduler import unsettled, yield_before_changing, yield_before_pending
 from dpor.python.kernel.sync_objects import count_writes
 
 
@@ -136,7 +136,7 @@ def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | Non
     """Perform the access of a daemon thread; repeat it if its accesses changed before it happened."""
     while True:
         perform(DaemonAccess(operation.kind, operation.accesses), run.process)
-        now = operation if reread is None else run.operations.intern(operation.kind, reread())
+        now = operation if reread is None else unsettled(operation.kind, reread())
         if now is operation:
             return
         if run.discipline is not None:
@@ -146,7 +146,7 @@ def _access_of_daemon(operation: Operation, reread: Callable[[], Accesses] | Non
 
 def touch(kind: str, accesses: Accesses, reread: Callable[[], Accesses] | None = None) -> None:
     """Like `access`, for the operation of this kind with these accesses."""
-    access(run.operations.intern(kind, accesses), reread)
+    access(run.operations.intern(kind, accesses) if reread is None else unsettled(kind, accesses), reread)
 
 
 STATELESS: Final = (access, _access_carefully, touch)

@@ -150,13 +150,18 @@ def yield_before_changing(me: ModelThread, reread: Callable[[], Accesses]) -> Op
     return operation
 
 
+def unsettled(kind: str, accesses: Accesses) -> Operation:
+    """Return an operation whose accesses other threads may change before it is performed."""
+    return run.operations.intern(kind, accesses, unsettled=True)
+
+
 def pending_of(thread: ModelThread) -> Operation | None:
     """Return the thread's pending operation with its current accesses."""
     if thread.reread is None or thread.pending is None:
         return thread.pending
     me, run.current = run.current, thread
     try:
-        operation = run.operations.intern(thread.pending.kind, thread.reread())
+        operation = unsettled(thread.pending.kind, thread.reread())
         return operation if run.specifications is None else run.specifications.ordered(operation)
     finally:
         run.current = me

@@ -145,7 +145,10 @@ class Specifications:
         if done is None:
             orders = self._orders((location for location, mode in operation.accesses if mode is not READ), key[1])
             accesses = operation.accesses + orders
-            done = self._ordered[key] = self._operations.intern(operation.kind, accesses) if orders else operation
+            done = operation
+            if orders:
+                done = self._operations.intern(operation.kind, accesses, unsettled=True)
+            self._ordered[key] = done
         return done
 
     def ordered_rule(self, rule: Rule, objects: tuple[Waited, ...]) -> Rule:
