@@ -205,7 +205,8 @@ class Cut:
             return None
         applied = operation.applied(states)
         assert applied is not None
-        return applied.result
+        result: Hashable = applied.result
+        return result
 
     def _go(self, thread: ThreadId, after: Past, states: States) -> None:
         pasts, operation = self.pasts, after.last

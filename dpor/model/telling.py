@@ -20,9 +20,7 @@ class TellingMachine(AbstractMachine):
 
     __slots__ = ("_data",)
 
-    def __init__(
-        self, codes: Sequence[Code], memory: Sequence[Any], waiting: frozenset[ThreadId], data: Data
-    ) -> None:
+    def __init__(self, codes: Sequence[Code], memory: Sequence[Any], waiting: frozenset[ThreadId], data: Data) -> None:
         self._data = data
         super().__init__(codes, memory, waiting)
 
