@@ -28,6 +28,7 @@ from dpor.core.causal_model import CausalModel, Cut, Name
 from dpor.core.errors import NotDeterministic
 from dpor.core.operations import THREAD_MASK, Action
 from dpor.core.system import Ending, Run, TellsData, Trace
+from dpor.explorers import invariants
 from dpor.explorers.search import MOST_IN_A_ROW, StatelessSearch
 
 MOST_CUTS: Final = 1_000_000
@@ -52,6 +53,7 @@ class Causal(StatelessSearch):
         self._left: list[list[Action]] = []  # what is left to try at each cut of the way, and at this one
         self._cuts: set[Name] = set()
         self._classes: set[Name] = set()  # the pasts with which runs have ended
+        self._completed = 0  # how many these are
         self._schedule: list[Action] = []  # how the next run begins
 
     # ------------------------------------------------------------------ runs
@@ -82,7 +84,14 @@ class Causal(StatelessSearch):
     def _learn(self, start: int, run: Run) -> None:
         end = self.model.learn(self.trace, run)
         if run.ending is Ending.COMPLETE:
+            self._completed += 1
             self._classes.add(end.name_of_pasts)
+
+    def check(self, start: int, run: Run) -> None:
+        super().check(start, run)
+        invariants.check_lengths(self._completed, classes=self._classes)
+        if self._cut is not None:
+            invariants.check_lengths(len(self._way) + 1, left=self._left)
 
     # ------------------------------------------------------------------ cuts
 

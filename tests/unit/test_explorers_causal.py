@@ -254,7 +254,7 @@ class OneRunAtATime(Causal):
         threads = list(self.model.beginnings)
         self.model = CausalModel(self.system.initial, self.model.by_value)
         self.model.begin(threads)
-        self._classes.add(self.model.learn(self.trace, run).name_of_pasts)
+        self.model.learn(self.trace, run)
 
     def _go_back(self) -> bool:
         if not hasattr(self, "seeds"):
