@@ -13,9 +13,14 @@ that no thread had observed before, or ends as none had ended. So there are as m
 Threads observe values (`mcr`), or which event wrote what they read (`rf`: the reads-from classes, in which the order of
 critical sections alone does not count).
 
-Differences to the paper: it asks a solver for schedules on which one read of the last run returns another value, and
-what a schedule begins with stays as it is below it. That loses executions: a value can be possible only after another
-order of what the schedule has fixed. And it finds deadlocks only where a run happens to meet them.
+Here                             In the paper
+CausalModel, Cut                 the constraints on the order of events: order in threads, locks, validity of reads
+an action that is not known      a solution of the constraint for a new state: the seed interleaving
+a value that a thread observes   the value of a read
+
+Differences to the paper: here the model puts together what all runs have shown; there it is that of one run, and the
+beginning of a schedule stays as it is below it. That loses executions, since a value can be possible only after another
+order of what the beginning has fixed. And deadlocks are found there only if a run happens to meet them.
 
 What nobody observes is not told apart: data that no thread reads before the end can be others than those of the run.
 """
