@@ -47,7 +47,8 @@ class Trace:
     operations   what it did, with its outcome
     befores   for operations on synchronisation objects (and, in models, on any variable that some operation waits
               for): the states of the objects just before the event, in the order of the accesses; else None
-    data      what the event saw of data and wrote to them: only in traces that ask for it (see `TellsData`); else None
+    data      what events saw of data and wrote to them: only in traces that ask for it (see `TellsData`), which no one
+              cuts; else None
     """
 
     __slots__ = ("actions", "befores", "data", "operations", "threads")
@@ -70,7 +71,7 @@ class Trace:
         self.befores.append(before)
 
     def copy(self) -> Trace:
-        """Return a new trace with the same events."""
+        """Return a new trace with the same events, without their data."""
         new = Trace()
         new.actions, new.threads = self.actions.copy(), self.threads.copy()
         new.operations, new.befores = self.operations.copy(), self.befores.copy()
