@@ -24,7 +24,7 @@ from dpor.app.remainder import Remainder
 from dpor.app.searching import Searching
 from dpor.app.sharing import prepared
 from dpor.app.stages import Stage, is_next_bound
-from dpor.app.strategies import explorer_of, shortfall
+from dpor.app.strategies import explorer_of, needs_every_access, shortfall
 from dpor.app.targets import Target, is_python, open_target, shareable, target_name
 from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
@@ -156,7 +156,7 @@ class Session:
         course, results = self._course, self._course.results
         system.see_every_access(True)
         if course.options.all or not self._searching.fails_as_before(self._suspects):
-            system.see_every_access(course.options.every_access)
+            system.see_every_access(needs_every_access(course.stage.options))
             if course.resumed is not None and course.resumed.accesses is not None:
                 with damaged("the file"):
                     system.recall_accesses(course.resumed.accesses)
@@ -255,6 +255,6 @@ class Session:
         """Return what the search explored. Repeats the runs, as far as time allows."""
         course, results = self._course, self._course.results
         course.phases.allow(EXPLAINING_SECONDS)
-        course.system.see_every_access(course.options.every_access)
+        course.system.see_every_access(needs_every_access(course.stage.options))
         with course.phases.beating():
             return map_of(course.system, results.explored, results.counts.executions, course.phases.is_over)

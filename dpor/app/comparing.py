@@ -24,7 +24,7 @@ from dpor.app.targets import programs_named
 from dpor.core.errors import UserError
 from dpor.core.options import Options, spelled
 from dpor.core.plural import plural
-from dpor.explorers import strategies_with
+from dpor.explorers import CAUSAL, strategies_with
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -175,7 +175,8 @@ def compared(rows: Sequence[Row]) -> Comparison:
     lines = tuple(_differences(finished))
     if lines:
         return Comparison(target, tuple(rows), False, ("THE STRATEGIES DISAGREE, a fault of dpor:", *lines))
-    outcomes, deadlocks = finished[0].report["outcomes"], finished[0].report["deadlocks"]  # type: ignore[index]
+    told = next(filter(_sees_all_outcomes, finished), finished[0]).report
+    outcomes, deadlocks = told["outcomes"], told["deadlocks"]  # type: ignore[index]
     count = f"{outcomes:,} outcome{'' if outcomes == 1 else 's'}, {deadlocks:,} deadlock{'' if deadlocks == 1 else 's'}"
     return Comparison(target, tuple(rows), True, (f"{_these(finished)} agree: {count}",))
 
@@ -186,15 +187,23 @@ def _these(finished: Sequence[Row]) -> str:
 
 def _differences(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a line for each outcome or failure that some strategies found and others did not."""
-    for what, found in (("outcome", [_outcomes(row) for row in rows]), ("failure", [_failures(row) for row in rows])):
+    see_all = [row for row in rows if _sees_all_outcomes(row)]
+    for what, those, found in (
+        ("outcome", see_all, [_outcomes(row) for row in see_all]),
+        ("failure", rows, [_failures(row) for row in rows]),
+    ):
         every = {key: text for texts in found for key, text in texts.items()}
         differing = [key for key in every if any(key not in texts for texts in found)]
         for key in differing[:SHOWN_DIFFERENCES]:
-            by = [row.strategy for row, texts in zip(rows, found, strict=True) if key in texts]
-            missing = [row.strategy for row, texts in zip(rows, found, strict=True) if key not in texts]
+            by = [row.strategy for row, texts in zip(those, found, strict=True) if key in texts]
+            missing = [row.strategy for row, texts in zip(those, found, strict=True) if key not in texts]
             yield f"{what} {every[key]}: found by {', '.join(by)}; not by {', '.join(missing)}"
         if len(differing) > SHOWN_DIFFERENCES:
             yield f"... and {plural(len(differing) - SHOWN_DIFFERENCES, f'more {what}')}"
+
+
+def _sees_all_outcomes(row: Row) -> bool:
+    return row.strategy not in CAUSAL
 
 
 def _outcomes(row: Row) -> dict[Any, str]:

@@ -13,6 +13,7 @@ from dpor.core.plural import plural
 from dpor.core.schedule import hash_seed
 from dpor.core.system import Store
 from dpor.explorers import (
+    CAUSAL,
     DIVIDED,
     SAMPLERS,
     STATEFUL,
@@ -60,13 +61,18 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
         raise UserError(f"--checkpoint goes with --strategy {known}, without --preemptions: no file keeps others")
     if options.is_shared:
         _check_is_shareable(options)
-    if name in STATEFUL and options.races:
+    if name in (*STATEFUL, *CAUSAL) and options.races:
         raise UserError(f"--races needs a search that visits every trace, and {name} does not; take another strategy")
 
     def begin(system: Checkable) -> Explorer:
         if strategy.stores_states and not isinstance(system, strategy.needs):
             raise UserError(
                 f"--strategy {name} stores states, which this target does not have; take one of {', '.join(STATELESS)}"
+            )
+        if strategy.asks_data and not isinstance(system, strategy.needs):
+            raise UserError(
+                f"--strategy {name} needs events that tell what they see, which only those of abstract programs do;"
+                f" take one of {', '.join(STATELESS)}"
             )
         return strategy.make(system, options)
 
@@ -92,6 +98,11 @@ def _check_is_shareable(options: Options) -> None:
             raise UserError('--cluster needs Dask: pip install "dpor[cluster]"')
 
 
+def needs_every_access(options: Options) -> bool:
+    """True if each access of shared data is to be an event of the search."""
+    return options.every_access or STRATEGIES[options.explorer].asks_data
+
+
 def is_estimable(options: Options) -> bool:
     """True if the search has one execution for each trace class of the program, so that their number can be
     estimated."""
@@ -113,7 +124,9 @@ def not_kept(options: Options) -> str:
 
 def shortfall(options: Options, counts: Stats) -> Iterator[str]:
     """Yield the reasons why a search of this kind did not cover everything, though it may have finished."""
-    if counts.left_out:
+    if counts.left_out and options.explorer in CAUSAL:
+        yield f"after {counts.states:,} cuts the search gave up (--max-states)"
+    elif counts.left_out:
         yield f"--preemptions {options.preemptions} left out {plural(counts.left_out, 'schedule')} or more"
     if options.explorer in SAMPLERS:
         seen = "1 class" if counts.classes == 1 else f"{counts.classes:,} distinct classes"

@@ -103,16 +103,17 @@ def keep_folder() -> bool:
 
 
 def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
-    """Parse the value of an option `--strategies a,b,c`; None: all strategies that can cover everything. Raises
+    """Parse the value of an option `--strategies a,b,c`; None: all strategies that see every outcome. Raises
     `UserError`.
 
     `samplers`: True if strategies that only sample schedules may be named, too.
     """
-    from dpor.explorers import SAMPLERS, STATEFUL, STATELESS
+    from dpor.explorers import CAUSAL, SAMPLERS, STATEFUL, STATELESS
 
     known = [*STATELESS, *STATEFUL]
     if names is None:
         return known
+    known += CAUSAL
     if samplers:
         known += SAMPLERS
     chosen = names.split(",")

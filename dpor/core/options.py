@@ -357,9 +357,9 @@ class Options:
         default=None,
         validator=Number(1, or_none=True),
         metadata=_about(
-            "of {own}: stop when more than so many states are stored; None: no limit",
+            "of {own}: stop when more than so many states (or cuts) are stored; None: no limit (1,000,000 cuts)",
             Group.END,
-            help=f"Stop when more than N states are stored. {_NO_LIMIT}",
+            help=f"Stop when more than N states (or cuts) are stored. {_NO_LIMIT}",
             metavar="N",
         ),
     )

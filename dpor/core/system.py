@@ -25,6 +25,20 @@ Asking: TypeAlias = Callable[[str, Any], Any]
 """Asks another process for the number of a "location" or a "thread"."""
 
 
+class Data:
+    """What the events of a trace saw of data, and what they wrote, as parallel lists.
+
+    observed   the data that the event depends on, in the order of its accesses; None if it saw none
+    written    the data after it; None if it wrote none
+    """
+
+    __slots__ = ("observed", "written")
+
+    def __init__(self) -> None:
+        self.observed: list[States | None] = []
+        self.written: list[States | None] = []
+
+
 class Trace:
     """The events of the present run, as parallel lists: what an explorer reads on the hot path.
 
@@ -33,15 +47,18 @@ class Trace:
     operations   what it did, with its outcome
     befores   for operations on synchronisation objects (and, in models, on any variable that some operation waits
               for): the states of the objects just before the event, in the order of the accesses; else None
+    data      what events saw of data and wrote to them: only in traces that ask for it (see `TellsData`), which no one
+              cuts; else None
     """
 
-    __slots__ = ("actions", "befores", "operations", "threads")
+    __slots__ = ("actions", "befores", "data", "operations", "threads")
 
-    def __init__(self) -> None:
+    def __init__(self, data: bool = False) -> None:
         self.actions: list[Action] = []
         self.threads: list[ThreadId] = []
         self.operations: list[Operation] = []
         self.befores: list[States | None] = []
+        self.data: Data | None = Data() if data else None
 
     def __len__(self) -> int:
         return len(self.threads)
@@ -54,7 +71,7 @@ class Trace:
         self.befores.append(before)
 
     def copy(self) -> Trace:
-        """Return a new trace with the same events."""
+        """Return a new trace with the same events, without their data."""
         new = Trace()
         new.actions, new.threads = self.actions.copy(), self.threads.copy()
         new.operations, new.befores = self.operations.copy(), self.befores.copy()
@@ -202,6 +219,18 @@ class SyncChoices(StrEnum):
     ALL = "all"
     SHARED = "shared"
     """Those of threads that share something at that moment. [DHRR04: D]"""
+
+
+@runtime_checkable
+class TellsData(System, Protocol):
+    """A system that tells what events see of data and write to them, in traces that ask for it (`Trace.data`).
+
+    In a run with such a trace each access is an event. The trace is empty at first.
+    """
+
+    def initial(self, location: Location) -> Any:
+        """Return the data, or the state of the object, that is there before the first event."""
+        ...
 
 
 @runtime_checkable

@@ -7,9 +7,10 @@ from typing import Final
 
 from dpor.core.options import Options
 from dpor.core.plural import listed
-from dpor.core.system import OracleSystem, StatefulSystem, System
+from dpor.core.system import OracleSystem, StatefulSystem, System, TellsData
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
+from dpor.explorers.causal import Causal
 from dpor.explorers.classic import Classic
 from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
@@ -26,6 +27,7 @@ from dpor.explorers.source import Source
 from dpor.explorers.strategy import KNOWN_PROMISES, Explorer, Strategy
 
 __all__ = [
+    "CAUSAL",
     "KNOWN_PROMISES",
     "SAMPLERS",
     "STATEFUL",
@@ -34,6 +36,7 @@ __all__ = [
     "STRATEGIES",
     "BoundedClassic",
     "BoundedNone",
+    "Causal",
     "Classic",
     "Dpor",
     "Explorer",
@@ -145,6 +148,24 @@ _TABLE = (
         one_line="as dpor, reads of immutable fields cost nothing",
     ),
     Strategy(
+        "mcr",
+        lambda system, options: Causal(system, by_value=True, most_cuts=options.max_states),
+        needs=TellsData,
+        options=("max_states",),
+        promises=("observations",),
+        paper="HH17",
+        one_line="each combination of values that threads read once",
+    ),
+    Strategy(
+        "rf",
+        lambda system, options: Causal(system, by_value=False, most_cuts=options.max_states),
+        needs=TellsData,
+        options=("max_states",),
+        promises=("observations",),
+        paper="HH17",
+        one_line="each combination of writes that threads read once",
+    ),
+    Strategy(
         "random",
         lambda system, options: RandomWalk(system, options.seed),
         options=("seed",),
@@ -184,7 +205,10 @@ STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_
 DIVIDED: Final = tuple(strategy.name for strategy in _TABLE if strategy.divides)
 """The strategies of which other processes can have parts of the tree."""
 
-STATELESS: Final = tuple(name for name in STRATEGIES if name not in (*SAMPLERS, *STATEFUL))
+CAUSAL: Final = tuple(strategy.name for strategy in _TABLE if strategy.asks_data)
+"""The strategies that go through what the threads can observe. They need a system that tells what its events see."""
+
+STATELESS: Final = tuple(name for name in STRATEGIES if name not in (*SAMPLERS, *STATEFUL, *CAUSAL))
 """The strategies that cover everything and store no states. They work with any system."""
 
 STATIC: Final = tuple(strategy.name for strategy in _TABLE if "immutable" in strategy.options)
@@ -215,6 +239,7 @@ def with_strategies(text: str, option: str) -> str:
     own = strategies_with(option)
     every = (
         f"{with_one_lines(STATELESS)}. Storing states, so that programs which loop for ever end, too:"
-        f" {with_one_lines(STATEFUL)}. Never exhaustive, one random schedule after another: {with_one_lines(SAMPLERS)}."
+        f" {with_one_lines(STATEFUL)}. By what threads observe, abstract programs only: {with_one_lines(CAUSAL)}."
+        f" Never exhaustive, one random schedule after another: {with_one_lines(SAMPLERS)}."
     )
     return text.format(own=own and listed(own), samplers=listed(SAMPLERS), static=listed(STATIC), all=every)

@@ -44,6 +44,8 @@ def check_trace(trace: Trace) -> None:
     """Check that the lists of the trace are parallel and that each action is one of the event's thread. Raises
     `InternalError` if not."""
     check_lengths(len(trace), actions=trace.actions, operations=trace.operations, befores=trace.befores)
+    if trace.data is not None:
+        check_lengths(len(trace), observed=trace.data.observed, written=trace.data.written)
     for position, (action, thread) in enumerate(zip(trace.actions, trace.threads, strict=True)):
         if action & THREAD_MASK != thread:
             raise InternalError(f"event {position}: action {action} is not one of thread {thread}")

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from dpor.core.options import Options
-from dpor.core.system import OracleSystem, Run, StatefulSystem, System, Trace
+from dpor.core.system import OracleSystem, Run, StatefulSystem, System, TellsData, Trace
 from dpor.explorers.search import Stats
 
 
@@ -43,6 +43,7 @@ class Explorer(Protocol):
 
 KNOWN_PROMISES: Final = {
     "outcomes": "all outcomes, deadlocks and failures are seen",
+    "observations": "the same, but outcomes count only by what threads have observed, not by data that none has read",
     "classes": "each trace class is seen",
     "once": "none twice",
     "no blocked run": "no run is begun in vain",
@@ -93,3 +94,8 @@ class Strategy:
     @property
     def stores_states(self) -> bool:
         return issubclass(self.needs, StatefulSystem)
+
+    @property
+    def asks_data(self) -> bool:
+        """True if its traces tell what events see of data: then every access is an event."""
+        return issubclass(self.needs, TellsData)

@@ -10,13 +10,14 @@ from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
 from dpor.core.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.core.outcome import Finding
 from dpor.core.plural import plural
-from dpor.core.system import STOP, Chooser, Ending, Pending, Run, StateKey, SyncChoices, Trace
+from dpor.core.system import STOP, Chooser, Data, Ending, Pending, Run, StateKey, SyncChoices, Trace
 from dpor.model.coarse import CoarseMachine
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.later import Later
 from dpor.model.machine import AbstractMachine, Act, Memory
 from dpor.model.semantics import Semantics
 from dpor.model.syntax import parse
+from dpor.model.telling import TellingMachine
 from dpor.model.tree import Program, Sort
 from dpor.primitives.threads import Join
 
@@ -76,7 +77,7 @@ class AbstractSystem:
 
     def run(self, trace: Trace, choose: Chooser) -> Run:
         """See `dpor.core.system.System.run`."""
-        machine = self._machine()
+        machine = self._machine() if trace.data is None else self._telling_machine(trace.data)
         try:
             self._repeat(machine, trace)
             run = self._extend(machine, trace, choose)
@@ -130,6 +131,14 @@ class AbstractSystem:
         if self._every_access:
             return AbstractMachine(*given)
         return CoarseMachine(*given, self._discipline, self._variables, self._locks)
+
+    def _telling_machine(self, data: Data) -> AbstractMachine:
+        semantics = self.semantics
+        return TellingMachine(semantics.codes, semantics.initial, semantics.spawned, data)
+
+    def initial(self, location: Location) -> Any:
+        """See `dpor.core.system.TellsData`."""
+        return self.semantics.initial[location]
 
     # ------------------------------------------------------------------ the present state
 

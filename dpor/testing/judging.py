@@ -21,9 +21,9 @@ from dpor.core.errors import AssumptionBroken, DporError, InternalError
 from dpor.core.operations import READ, UPDATE, Action, Operation
 from dpor.core.options import Options
 from dpor.core.outcome import Kind
-from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, Trace
-from dpor.explorers import STATEFUL, STATELESS, STATIC, STRATEGIES, Explorer
-from dpor.model import AbstractSystem, load
+from dpor.core.system import STOP, Ending, Run, StatefulSystem, System, TellsData, Trace
+from dpor.explorers import CAUSAL, STATEFUL, STATELESS, STATIC, STRATEGIES, Explorer
+from dpor.model import AbstractSystem, Outcome, load
 from dpor.testing.abstract import Spec
 
 MakeExplorer: TypeAlias = Callable[[Any], Explorer]
@@ -44,7 +44,7 @@ PROMISES: Final[Mapping[str, Collection[str]]] = {
     name: strategy.promises for name, strategy in STRATEGIES.items() if not strategy.samples
 }
 """The promises that each strategy must keep: see `dpor.explorers.KNOWN_PROMISES`. Every search must see all
-outcomes."""
+outcomes, or all that threads can tell apart."""
 
 
 class TooLarge(DporError):
@@ -187,13 +187,21 @@ def reference(system: System) -> Reference:
     return Reference(explore(STRATEGIES["none"], system, classes=True, runs=runs), full)
 
 
-def _against(seen: Observed, reference: Observed) -> str:
+def _against(seen: Observed, reference: Observed, by_observations: bool = False) -> str:
+    """Compare the results of two searches. `by_observations`: outcomes count by what threads have observed."""
     for what in ("outcomes", "deadlocks", "failures"):
-        if missing := getattr(reference, what) - getattr(seen, what):
-            return f"misses {len(missing)} of {len(getattr(reference, what))} {what}"
-        if more := getattr(seen, what) - getattr(reference, what):
+        there, found = getattr(reference, what), getattr(seen, what)
+        if by_observations:
+            there, found = set(map(_without_memory, there)), set(map(_without_memory, found))
+        if missing := there - found:
+            return f"misses {len(missing)} of {len(there)} {what}"
+        if more := found - there:
             return f"{len(more)} {what} that there are not"
     return ""
+
+
+def _without_memory(outcome: Hashable) -> Hashable:
+    return outcome._replace(memory=()) if isinstance(outcome, Outcome) else outcome
 
 
 def wrong_with(
@@ -220,7 +228,7 @@ def wrong_with(
         return f"raises {type(error).__name__}: {error}"
     judge = known.none or known.full
     assert judge is not None
-    if wrong := _against(seen, judge):
+    if wrong := _against(seen, judge, "observations" in promises):
         return wrong
     if known.none is not None:
         missing = len(known.none.classes.keys() - seen.classes.keys())
@@ -250,8 +258,8 @@ def disagreement(
     """Return in a few words which of the explorers does something wrong on a program, and what; "" if none does.
 
     explorers  explorers by name, or the names of strategies; None for all strategies. Those that store no states are
-               left out if the program goes on for ever, and those that store states if the target cannot tell its
-               states
+               left out if the program goes on for ever, and those that need more than the target tells (states, or
+               what its events see)
     promises   by the name of an explorer, the promises that it must keep
     lies       the facts that strategies with a static analysis get about the program are wrong at random, by this seed;
                None if they are to be right
@@ -272,6 +280,8 @@ def disagreement(
     for name, make in chosen.items():
         if name in STATEFUL if known.full is None else name in STATELESS and known.none is None:
             continue
+        if name in CAUSAL and (known.none is None or not isinstance(system, TellsData)):
+            continue
         own = _system_of(program, name, lies) if name in STATIC else system
         lied_to = own is not system and lies is not None
         if wrong := wrong_with(make, promises.get(name, ()), own, known, every_access, lied_to):
@@ -283,7 +293,7 @@ def explorers_of(explorers: Mapping[str, MakeExplorer] | Collection[str] | None)
     """Return the explorers by name; of strategies, without the judges `none` and `full`."""
     if isinstance(explorers, Mapping):
         return explorers
-    names = [*STATELESS, *STATEFUL] if explorers is None else explorers
+    names = [*STATELESS, *STATEFUL, *CAUSAL] if explorers is None else explorers
     return {name: explorer_of(Options(strategy=name)) for name in names if name not in ("none", "full")}
 
 

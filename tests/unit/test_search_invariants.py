@@ -10,7 +10,7 @@ import pytest
 from dpor.core.errors import InternalError
 from dpor.core.options import Order
 from dpor.core.system import STOP
-from dpor.explorers import BoundedClassic, BoundedNone, Classic, Dpor, Full, NoReduction, Optimal, RandomWalk
+from dpor.explorers import BoundedClassic, BoundedNone, Causal, Classic, Dpor, Full, NoReduction, Optimal, RandomWalk
 from dpor.explorers import invariants as checks
 from dpor.explorers.parts import SearchOfPart, SharedTree
 from dpor.explorers.shared_graph import SearchOfStates, SharedGraph
@@ -208,6 +208,33 @@ def test_a_schedule_explored_twice_is_told() -> None:
     assert "todo: " in told(after_runs(NoReduction, drop_todo)(AbstractSystem(THREE_WRITERS)))
     search = after_runs(NoReduction, forget_what_ran)(AbstractSystem(THREE_WRITERS))
     assert told(search) == "a run of 5 events was explored for the second time"
+
+
+def forget_class(search: Any) -> None:
+    """It is forgotten with which pasts the run has ended."""
+    search._classes.clear()
+
+
+def forget_data(search: Any) -> None:
+    """The trace does not tell what its last event has seen."""
+    search.trace.data.observed.pop()
+
+
+def forget_left(search: Any) -> None:
+    """It is forgotten what is left to try at the present cut."""
+    search._left.pop()
+
+
+READERS = {"vars": {"x": 0}, "threads": [["w x 1"], ["r x a"]]}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "at", "words"),
+    [(forget_class, 1, "classes: 0 "), (forget_data, 1, "observed: "), (forget_left, 2, "left: ")],
+)
+def test_a_broken_invariant_of_a_causal_search_is_told(spoil: Any, at: int, words: str) -> None:
+    search = after_runs(Causal, spoil, at=at)(AbstractSystem(READERS), True)
+    assert words in told(search)
 
 
 def test_an_optimal_search_that_gives_up_a_run_is_told() -> None:

@@ -16,8 +16,19 @@ from dpor.app.stages import stages
 from dpor.cli.completing import strategies
 from dpor.cli.main import cli
 from dpor.core.options import Options, options_of
-from dpor.core.system import OracleSystem, StatefulSystem, System
-from dpor.explorers import DIVIDED, KNOWN_PROMISES, SAMPLERS, STATEFUL, STATELESS, STATIC, STRATEGIES, Optimal, Strategy
+from dpor.core.system import OracleSystem, StatefulSystem, System, TellsData
+from dpor.explorers import (
+    CAUSAL,
+    DIVIDED,
+    KNOWN_PROMISES,
+    SAMPLERS,
+    STATEFUL,
+    STATELESS,
+    STATIC,
+    STRATEGIES,
+    Optimal,
+    Strategy,
+)
 from dpor.model import AbstractSystem
 
 ROOT = Path(__file__).parents[2]
@@ -27,14 +38,14 @@ ROOT = Path(__file__).parents[2]
 def test_an_entry_says_what_there_is(strategy: Strategy) -> None:
     assert set(strategy.options) <= {option.name for option in attrs.fields(Options)}
     assert set(strategy.promises) <= KNOWN_PROMISES.keys()
-    assert strategy.needs in (System, StatefulSystem, OracleSystem)
-    assert ("outcomes" in strategy.promises) is not strategy.samples
+    assert strategy.needs in (System, StatefulSystem, OracleSystem, TellsData)
+    assert len({"outcomes", "observations"} & {*strategy.promises}) == (not strategy.samples)
     papers = re.findall(r"^- \*\*(\w+)\*\*: ", (ROOT / "GLOSSARY.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert strategy.paper in ("", *papers)
 
 
 def test_every_strategy_is_of_one_sort() -> None:
-    assert sorted([*STATELESS, *STATEFUL, *SAMPLERS]) == sorted(STRATEGIES)
+    assert sorted([*STATELESS, *STATEFUL, *CAUSAL, *SAMPLERS]) == sorted(STRATEGIES)
     assert STATIC == ("sa", "dpor+static")
 
 
