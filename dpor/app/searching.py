@@ -17,6 +17,7 @@ from dpor.app.course import Course
 from dpor.app.crew import GivenBack
 from dpor.app.forking import ForkServer
 from dpor.app.found import Repeatable
+from dpor.app.hunting import Hunting
 from dpor.app.phases import INTERRUPTED
 from dpor.app.remainder import Remainder
 from dpor.app.sharing import Sharing, is_worth_it
@@ -42,6 +43,7 @@ ESTIMATE_AFTER = 200
 ESTIMATE_EVENTS, ESTIMATE_SECONDS = DEPTH_FIRST, 2.0
 """... It is estimated after so many events, or so many seconds: before, it may as well end soon."""
 FAILED_AT_RANDOM = "stopped at a failure of a schedule drawn at random, to estimate how large the search is"
+FAILED_IN_HUNT = "stopped at a failure of a schedule drawn at random, in a hunt beside the search"
 
 
 class Searching:
@@ -56,6 +58,7 @@ class Searching:
         self._phases = course.phases
         self._monitor = course.monitor
         self._remainder = remainder
+        self._hunting = Hunting(course)
         self._is_alone = not course.options.is_shared
 
     def fails_as_before(self, suspects: Sequence[Sequence[Action]]) -> bool:
@@ -153,6 +156,8 @@ class Searching:
         results.counts = stats
         if (spent := self._spent(explorer)) is not None:
             return spent
+        if isinstance(explorer, Search):
+            self._hunting.begin(explorer)
         for run in explorer.explore():
             course.take(run, explorer.trace)
             course.last = run
@@ -163,6 +168,10 @@ class Searching:
                 return f"stopped at the first failure, execution {stats.executions:,}"
             if stats.states > most_states:
                 return f"--max-states {most_states} reached"
+            if (spent := self._spent(explorer)) is not None:
+                return spent
+            if isinstance(explorer, Search) and self._hunting.has_failed(explorer):
+                return FAILED_IN_HUNT
             if (spent := self._spent(explorer)) is not None:
                 return spent
             if to_estimate and stats.executions >= ESTIMATE_AFTER and self._is_worth_an_estimate(stats):

@@ -7,7 +7,8 @@ since most bugs need few of them [MQ07]. Which classes it has come to by then sa
 class may have more preemptions than others of that class. So short searches with a bound on preemptions follow, and
 what they cover is told if the check is cut later; of the first that does not end, which share it has explored. Then it
 stores states, as long as these are met again. Otherwise it goes on without them, depth first. (With a file to be kept
-in, or several processes, it neither bounds preemptions nor stores states.)
+in, or several processes, it neither bounds preemptions nor stores states.) Beside all of these that are neither
+bounded nor store states, there is a hunt (`hunting`).
 
 Each stage covers everything if it ends, so the first that ends decides. What an earlier one has found is kept. If a run
 is too long and is cut, or a wait in a loop may time out any number of times, a search without states cannot cover
@@ -81,7 +82,11 @@ def stages(options: Options) -> list[Stage]:
             attrs.evolve(optimal, order=Order.PREEMPTIONS), lambda counts: work(counts) >= FEWEST_FIRST, may_cut=False
         ),
         *[
-            Stage(attrs.evolve(options, preemptions=bound), lambda counts: work(counts) >= BOUNDED, may_cut=False)
+            Stage(
+                attrs.evolve(options, preemptions=bound, seed=Options().seed),
+                lambda counts: work(counts) >= BOUNDED,
+                may_cut=False,
+            )
             for bound in BOUNDS
         ],
         Stage(attrs.evolve(options, strategy="dpor", seed=Options().seed), _are_hardly_met_again),

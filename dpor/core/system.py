@@ -183,6 +183,16 @@ class System(Protocol):
         ...
 
 
+@runtime_checkable
+class PlacedSystem(System, Protocol):
+    """A system that knows where in the program a thread is."""
+
+    def place(self, thread: ThreadId) -> Hashable:
+        """Return where a live thread waits before its next operation: the same in each run of a search, and in each
+        thread that runs the same code. Call this only while a chooser is being called."""
+        ...
+
+
 class Forwarding:
     """A system that passes every call on to another one, except for the methods that a subclass overrides."""
 

@@ -14,6 +14,7 @@ from dpor.explorers.causal import Causal
 from dpor.explorers.classic import Classic
 from dpor.explorers.dpor import Dpor
 from dpor.explorers.full import Full
+from dpor.explorers.hunt import Hunt
 from dpor.explorers.none import NoReduction
 from dpor.explorers.optimal import Optimal
 from dpor.explorers.original import Original
@@ -21,6 +22,7 @@ from dpor.explorers.pct import Pct
 from dpor.explorers.pos import Pos
 from dpor.explorers.random_walk import RandomWalk
 from dpor.explorers.rev import Rev
+from dpor.explorers.rff import Rff
 from dpor.explorers.sa import Sa
 from dpor.explorers.search import Stats
 from dpor.explorers.source import Source
@@ -191,6 +193,19 @@ _TABLE = (
         options=("seed",),
         one_line="one pair of operations of the last run reversed",
     ),
+    Strategy(
+        "rff",
+        lambda system, options: Rff(system, options.seed),
+        options=("seed",),
+        paper="WSDMR24",
+        one_line="reads are to see other writes, by place, than in runs before",
+    ),
+    Strategy(
+        "hunt",
+        lambda system, options: Hunt(system, options.seed, options.depth),
+        options=("seed", "depth"),
+        one_line="rff, pos, pct and rev, mixed by what each brings",
+    ),
 )
 
 STRATEGIES: Final[dict[str, Strategy]] = {strategy.name: strategy for strategy in _TABLE}
@@ -234,7 +249,7 @@ def with_strategies(text: str, option: str) -> str:
     `dpor.core.options.About`).
 
     >>> with_strategies("of {own}, not of {samplers}", "sync_choices")
-    'of original and sa, not of random, pct, pos and rev'
+    'of original and sa, not of random, pct, pos, rev, rff and hunt'
     """
     own = strategies_with(option)
     every = (

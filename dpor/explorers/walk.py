@@ -8,8 +8,9 @@ likely.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
+from typing import TypeVar
 
 from dpor.core.happens_before import HappensBefore
 from dpor.core.operations import VALUE_SHIFT, Action, ThreadId
@@ -17,10 +18,25 @@ from dpor.core.system import STOP, Run, System, Trace
 from dpor.explorers import invariants
 from dpor.explorers.search import Stats, take_your_time
 
+T = TypeVar("T")
+
+
+def drawn(choices: Sequence[T], weights: Sequence[float], random: Random) -> T:
+    """Draw one of the choices, each with a probability in proportion to its weight."""
+    left = random.random() * sum(weights)
+    for choice, weight in zip(choices, weights, strict=True):
+        left -= weight
+        if left < 0:
+            return choice
+    return choices[-1]
+
 
 class Walk:
     """A random search: it makes another run whenever it is asked for one. The same seed gives the same runs everywhere.
-    `Random.random` is the only method of the standard generator that promises this, so every draw uses it."""
+    `Random.random` is the only method of the standard generator that promises this, so every draw uses it.
+
+    classes   the numbers of the classes seen (`class_of`)
+    """
 
     def __init__(self, system: System, seed: int) -> None:
         self.system = system
@@ -29,7 +45,7 @@ class Walk:
         self.pace = take_your_time
         self._random = Random(seed)
         self._is_checked = invariants.are_wanted()
-        self._classes: set[int] = set()
+        self.classes: set[int] = set()
         self._drawn = 0  # the values of data choices have been drawn for this many events of the run
         self._other: Action = STOP  # the action to be made in place of the last event
         self._first: Action = STOP  # the action with which the run goes on when it has been repeated
@@ -45,8 +61,8 @@ class Walk:
                 invariants.check_trace(trace)
             stats.executions += 1
             stats.events += len(trace)
-            self._classes.add(class_of(trace))
-            stats.classes = len(self._classes)
+            self.classes.add(class_of(trace))
+            stats.classes = len(self.classes)
             yield run
 
     def is_finished(self) -> bool:

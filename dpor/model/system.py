@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dpor.core.discipline import Contradiction, Discipline
@@ -161,6 +161,10 @@ class AbstractSystem:
             for thread, act in enumerate(acts)
             if act is not None
         ]
+
+    def place(self, thread: ThreadId) -> Hashable:
+        """Return the number of the thread and that of its instruction. See `dpor.core.system.PlacedSystem`."""
+        return thread, self._present[0].pcs[thread]
 
     def sync_states(self) -> Mapping[Location, Any]:
         memory = self._present[0].memory

@@ -184,7 +184,7 @@ def count_lines(report: Report) -> list[str]:
         lines.append("  does not terminate under every schedule; this can go on for ever:")
         lines += [f"    {step.thread}  {step.source}" for step in report.cycle]
     if report.executions_besides:
-        why = "before it began again, or drawn at random for the estimate"
+        why = "before it began again, or drawn at random, in a hunt or for the estimate"
         lines.append(f"  {plural(report.executions_besides, 'execution')} besides: {why}")
     return lines + [f"  began again: {reason}" for reason in report.restarts]
 

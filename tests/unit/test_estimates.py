@@ -210,14 +210,21 @@ def test_runs_before_the_search_began_again_are_told() -> None:
 
 
 def test_a_budget_counts_them() -> None:
-    report = dpor.check(three, max_executions=30)
+    report = dpor.check(three, strategy="optimal", max_executions=30)
     assert report.executions_besides == len(report.restarts) == 1
     assert report.executions == 29
     assert report.estimate is None
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"order": Order.PREEMPTIONS}, {"preemptions": 2}, {"strategy": "source"}, {"strategy": "pct"}]
+    "options",
+    [
+        {"strategy": "optimal"},
+        {"order": Order.PREEMPTIONS},
+        {"preemptions": 2},
+        {"strategy": "source"},
+        {"strategy": "pct"},
+    ],
 )
 @pytest.mark.parametrize("most", [1, 2, 7, 30])
 def test_a_budget_is_of_all_runs(most: int, options: dict[str, Any], tmp_path: Path) -> None:

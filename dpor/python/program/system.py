@@ -53,6 +53,7 @@ from dpor.python.kernel.listeners import Recorder
 from dpor.python.kernel.model_thread import ModelThread, UnwindThread
 from dpor.python.kernel.options import RuntimeOptions
 from dpor.python.kernel.performing import perform
+from dpor.python.kernel.program_frames import place_of
 from dpor.python.kernel.run import run
 from dpor.python.kernel.type_caches import forget_programs
 from dpor.python.program import unseen_calls
@@ -383,6 +384,10 @@ class PythonSystem:
 
     def pending(self) -> Sequence[Pending]:
         return self._capture.pending()
+
+    def place(self, thread: ThreadId) -> Hashable:
+        """Return the function and the instruction of the program. See `dpor.core.system.PlacedSystem`."""
+        return place_of(run.threads[thread])
 
     def sync_states(self) -> Mapping[Location, Any]:
         return self._capture.sync_states()
