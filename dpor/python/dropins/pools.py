@@ -138,7 +138,7 @@ class Pool(SyncObject):
         **others: Any,
     ) -> None:
         if max_workers is None:
-            max_workers = min(32, (_cpus() or 1) + 4)
+            max_workers = min(32, (cpus() or 1) + 4)
         if max_workers <= 0:
             raise ValueError("max_workers must be greater than 0")
         if initializer is not None or others or INHERITS:
@@ -198,7 +198,7 @@ def pool_class(executor: type, new_future: Callable[[], Any]) -> type:
     return type("ThreadPoolExecutor", (Pool, executor), names)
 
 
-def _cpus() -> int | None:
+def cpus() -> int | None:
     return getattr(os, "process_cpu_count", os.cpu_count)()  # from 3.13 on
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpor.python.dropins import process_queues
+from dpor.python.dropins import process_queues, thread_pools
 from dpor.python.kernel.run import run
 
 
-def replaced(module: str) -> dict[str, Any]:
-    """Return the replacements in this module, by name."""
+def replaced(module: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Return the replacements in this module, by name. `names`: its globals, once it was executed."""
     if module == "multiprocessing.util":
         return {"register_after_fork": _register_after_fork}
     if module == "multiprocessing.queues" and process_queues.OPENED not in run.facts:
         return process_queues.REPLACED
+    if module == "multiprocessing.pool":
+        return thread_pools.replaced(names)
     return {}
 
 

@@ -597,7 +597,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
                     modules.pop(self._name, None)
                 self._loader.yield_before_entering(self._name)  # the import system removes it now
                 raise
-            module.__dict__.update(process_parts.replaced(self._name))
+            module.__dict__.update(process_parts.replaced(self._name, module.__dict__))
             self._loader.share_exceptions(self._name, module)
         if sharing.roots_published:  # else it is among the roots
             shared_objects.made(lambda: [root for _, root in loaded.roots(self._name, run.dirty)])
