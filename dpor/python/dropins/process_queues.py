@@ -387,8 +387,9 @@ class Queue(_Pipe):
     def close(self) -> None:
         if run.multi and CLOSES not in run.facts:
             open_up(CLOSES, CLOSES)
-        if perform(_CLOSE, self.dpor_is_closed) and self.dpor_is_fed() and perform(_SEND_OFF, self.dpor_buffer):
-            self.dpor_handed.append(None)
+        if perform(_CLOSE, self.dpor_is_closed) is not False and self.dpor_is_fed():
+            if perform(_SEND_OFF, self.dpor_buffer) is not False:
+                self.dpor_handed.append(None)
 
     def join_thread(self) -> None:
         closed = perform(_LOOK, self.dpor_is_closed)

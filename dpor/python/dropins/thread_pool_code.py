@@ -1,5 +1,5 @@
-"""`ThreadPool` of `multiprocessing` as a layer on the pool of `concurrent.futures`: see `thread_pools`, which loads this
-file as a copy, instrumented like the program's own code.
+"""`ThreadPool` of `multiprocessing` as a layer on the pool of `concurrent.futures`. It is not imported but loaded by
+`thread_pools`, as a copy, instrumented like the program's own code.
 
 As in `multiprocessing.pool`, a task is a call, or a chunk of calls for `map` and `starmap`.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice, starmap
+from types import MappingProxyType
 from typing import Any
 
 RUN, CLOSE, TERMINATE = "RUN", "CLOSE", "TERMINATE"
 UNCHANGING = (tuple, range, str, bytes, frozenset)
+NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 PLAIN = (*UNCHANGING, list, set, dict)
 
 
@@ -107,11 +109,16 @@ def classes(
             if not is_idle(self._executor):
                 open_up("the program ends while a pool has tasks")
 
-        def apply(self, func: Any, args: Any = (), kwds: Any = {}) -> Any:
+        def apply(self, func: Any, args: Any = (), kwds: Any = NO_KEYWORDS) -> Any:
             return self.apply_async(func, args, kwds).get()
 
         def apply_async(
-            self, func: Any, args: Any = (), kwds: Any = {}, callback: Any = None, error_callback: Any = None
+            self,
+            func: Any,
+            args: Any = (),
+            kwds: Any = NO_KEYWORDS,
+            callback: Any = None,
+            error_callback: Any = None,
         ) -> Any:
             if callback or error_callback:
                 open_up("a pool is given callbacks")

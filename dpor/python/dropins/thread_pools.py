@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpor.primitives.futures import IsIdle
-from dpor.python.dropins import copying, exits, pools, stdlib
+from dpor.python.dropins import copying, pools, stdlib
 from dpor.python.dropins.idents import POOLS_OPENED
 from dpor.python.dropins.internals import open_up, private_to
+from dpor.python.dropins.state import library
 from dpor.python.kernel.host_modules import DropInModule, shadow
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -65,8 +66,10 @@ def _is_idle(pool: pools.Pool) -> bool:
 
 
 def _open_up(reason: str) -> None:
-    open_up(OPENED, reason)
+    if not run.unwinding:
+        open_up(OPENED, reason)
 
 
 def _at_exit(function: Any) -> None:
-    exits.register_early(function, (), {})
+    """Call the function when the program ends and pools take no more tasks."""
+    library.ends_of_pools.append(function)
