@@ -1,4 +1,4 @@
-"""`multiprocessing.pool.ThreadPool`, a layer on the pool of `concurrent.futures`."""
+"""`multiprocessing.pool.ThreadPool`, a layer on the pool of `concurrent.futures`; the executions are counted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 import dpor
+from dpor.python.dropins import thread_pools
 from tests.source_outcomes import Outcomes, outcomes
 
 
 def shown(directory: Path, *lines: str, **how: Any) -> Outcomes:
     body = "".join(f"    {line}\n" for line in lines)
     return outcomes(
-        directory, f"from multiprocessing.pool import ThreadPool\ndef scenario():\n    seen = []\n{body}", **how
+        directory,
+        f"import multiprocessing\nfrom multiprocessing.pool import ThreadPool\ndef scenario():\n    seen = []\n{body}",
+        **how,
     )
 
 
@@ -96,24 +99,117 @@ def test_a_race_of_tasks_is_found(tmp_path: Path) -> None:
     assert dpor.check(f"{tmp_path}/program.py::scenario").verdict == "fail"
 
 
-OPENING = {
-    "a callback": "with ThreadPool(1) as pool: pool.apply_async(abs, (1,), callback=seen.append).get()",
-    "a result that may not be ready": "with ThreadPool(1) as pool: return pool.apply_async(abs, (1,)).ready()",
-    "a timeout": "with ThreadPool(1) as pool: pool.apply_async(abs, (1,)).wait(1)",
-    "an iterator": "with ThreadPool(1) as pool: return list(pool.imap(abs, [1]))",
-    "a task when the pool is terminated": "with ThreadPool(1) as pool: pool.apply_async(seen.append, (1,))",
-    "a task when the program ends": "ThreadPool(1).apply_async(seen.append, (1,))",
-    "an initializer": "with ThreadPool(1, seen.append, (0,)) as pool: pool.apply(abs, (1,))",
-    "a list that may change": "with ThreadPool(1) as pool: pool.map_async(abs, [1]).get()",
-    "two failures": "with ThreadPool(2) as pool: pool.map(lambda n: 1 // 0, [1, 2])",
-    "a private attribute": "with ThreadPool(2) as pool: len(pool._pool)",
+HANDLED: dict[str, tuple[tuple[str, ...], Any]] = {
+    "a result may be ready": (
+        (
+            "with ThreadPool(1) as pool:",
+            "    result = pool.apply_async(abs, (1,))",
+            "    ready = result.ready()",
+            "    return ready, result.get()",
+        ),
+        {(True, 1), (False, 1)},
+    ),
+    "a wait may time out": (
+        (
+            "with ThreadPool(1) as pool:",
+            "    result = pool.apply_async(abs, (1,))",
+            "    try: return result.get(1)",
+            "    except multiprocessing.TimeoutError: return 'late', result.get()",
+        ),
+        {1, ("late", 1)},
+    ),
+    "results come in the order in which tasks end": (
+        (
+            "with ThreadPool(1) as pool:",
+            "    first, second = [pool.apply_async(abs, (n,)) for n in range(2)]",
+            "    second.get()",
+            "    return first.ready()",
+        ),
+        {True},
+    ),
+    "a callback comes before the result": (
+        (
+            "with ThreadPool(1) as pool: result = pool.apply_async(abs, (1,), callback=seen.append).get()",
+            "return result, seen",
+        ),
+        {(1, (1,))},
+    ),
+    "a callback runs while others go on": (
+        (
+            "pool = ThreadPool(1)",
+            "pool.apply_async(abs, (1,), callback=seen.append)",
+            "seen.append(0)",
+            "pool.close()",
+            "pool.join()",
+            "return seen",
+        ),
+        {(0, 1), (1, 0)},
+    ),
+    "an exception has a callback of its own": (
+        (
+            "with ThreadPool(1) as pool:",
+            "    pool.apply_async(len, error_callback=lambda error: seen.append(type(error).__name__)).wait()",
+            "return seen",
+        ),
+        {("TypeError",)},
+    ),
+    "a callback that fails ends the thread of results": (
+        ("with ThreadPool(1) as pool: pool.apply_async(abs, (1,), callback=lambda n: 1 // 0).get()",),
+        {"deadlock"},
+    ),
+    "results are iterated over in order": (
+        ("with ThreadPool(1) as pool: return list(pool.imap(abs, (n for n in (1, -2))))",),
+        {(1, 2)},
+    ),
+    "a list is gone through later": (
+        (
+            "with ThreadPool(1) as pool:",
+            "    items = [1]",
+            "    result = pool.map_async(abs, items)",
+            "    items[0] = 2",
+            "    return result.get()",
+        ),
+        {(1,), (2,)},
+    ),
+    "the first failure counts": (
+        (
+            "def fail(n): raise (KeyError, ValueError)[n]",
+            "with ThreadPool(1) as pool:",
+            "    try: pool.map(fail, [0, 1])",
+            "    except Exception as error: return type(error).__name__",
+        ),
+        {"KeyError"},
+    ),
 }
 
 
+@pytest.mark.parametrize("name", HANDLED)
+def test_who_looks_at_more_than_results_sees_the_threads_that_handle_them(name: str, tmp_path: Path) -> None:
+    lines, expected = HANDLED[name]
+    found = shown(tmp_path, *lines)
+    assert (found, found.incomplete) == (expected, set())
+
+
+OPENING = {
+    "a task when the pool is terminated": "with ThreadPool(1) as pool: pool.apply_async(seen.append, (1,))",
+    "a task when the program ends": "ThreadPool(1).apply_async(seen.append, (1,))",
+    "an initializer": "with ThreadPool(1, seen.append, (0,)) as pool: pool.apply(abs, (1,))",
+    "a private attribute": "with ThreadPool(2) as pool: len(pool._pool)",
+    "a task that asks for its thread": "with ThreadPool(1) as pool: pool.apply(threading.current_thread)",
+}
+
+
+@pytest.mark.parametrize("first", [(), (thread_pools.HANDLED,)])
 @pytest.mark.parametrize("name", OPENING)
-def test_what_shows_more_of_a_pool_needs_that_of_cpython(name: str, tmp_path: Path) -> None:
+def test_what_shows_more_of_a_pool_needs_that_of_cpython(name: str, first: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="too many executions"):
-        shown(tmp_path, OPENING[name], most=2)
+        shown(tmp_path, OPENING[name], most=5, facts=first)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_layers_agree(name: str, tmp_path: Path) -> None:
+    lines, expected, _ = PROGRAMS[name]
+    assert shown(tmp_path, *lines, facts=[thread_pools.HANDLED]) == expected
 
 
 def test_a_run_that_is_unwound_opens_no_pool(tmp_path: Path) -> None:
