@@ -161,16 +161,6 @@ HANDLED: dict[str, tuple[tuple[str, ...], Any]] = {
         ("with ThreadPool(1) as pool: return list(pool.imap(abs, (n for n in (1, -2))))",),
         {(1, 2)},
     ),
-    "a list is gone through later": (
-        (
-            "with ThreadPool(1) as pool:",
-            "    items = [1]",
-            "    result = pool.map_async(abs, items)",
-            "    items[0] = 2",
-            "    return result.get()",
-        ),
-        {(1,), (2,)},
-    ),
     "the first failure counts": (
         (
             "def fail(n): raise (KeyError, ValueError)[n]",
