@@ -158,3 +158,20 @@ def test_what_is_not_modelled_is_said(why: str, tmp_path: Path) -> None:
 
 def test_private_attributes_are_those_of_cpython(tmp_path: Path) -> None:
     assert shown(tmp_path, "q = multiprocessing.Queue(3)", "return q._maxsize") == {3}
+
+
+def test_a_get_that_waits_has_the_lock_of_those_who_get(tmp_path: Path) -> None:
+    """The item is there before and after, and yet `get_nowait` finds nothing."""
+    lines = (
+        "q, seen = multiprocessing.Queue(), []",
+        "def other():",
+        "    seen.append(q.empty())",
+        "    try: q.get_nowait()",
+        "    except queue.Empty: seen.append('nothing')",
+        "    seen.append(q.empty())",
+        "    q.put(2)",
+        "q.put(1)",
+        "run(q.get, other)",
+        "return seen",
+    )
+    assert (False, "nothing", False) in shown(tmp_path, *lines)
