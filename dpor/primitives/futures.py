@@ -348,3 +348,19 @@ class CompleteAndEnd(Around):
         ends = not functions and self.inner.succeeded(effect)
         after = (*effect.states, functions, ended + 1 if ends else ended)
         return Effect(after, (*effect.modes, READ, UPDATE if ends else READ), effect.result)
+
+
+@attrs.frozen
+class IsIdle(BaseRule):
+    """Look whether all tasks of a pool have ended. Objects: the pool; what counts those that have ended."""
+
+    name = "look"
+    modes = (READ, READ)
+    takes = (1,)
+
+    def apply(self, states: States, thread: ThreadId) -> Effect:
+        (count, _), ended = states
+        return Effect(states, (READ, READ), count == ended)
+
+    def succeeded(self, effect: Effect) -> bool:
+        return True

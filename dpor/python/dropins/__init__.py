@@ -10,13 +10,13 @@ threading, threads, raw_threads, listing, idents, locals, from_threading   `thre
 locks, semaphores, conditions, events, internals, timeouts   their primitives
 queues, simple_queue, futures, future, pools   `queue`, `concurrent.futures`
 loops                                 `asyncio`
-process_locks                         `multiprocessing`
+process_locks, process_queues, thread_pools, process_parts   `multiprocessing` within one process
 descriptors, sockets, selecting       pipes, sockets and waiting for them
 importing, module_locks               imports while threads run
 time, datetime, random, environ, logs, exits, functools, caches, dataclasses, enums, folders   modules of these
                                       names, or of such as `logging`, `atexit` and `os`
-copying, program_code, generated_code, generating, mixins, program_proxies, weak_proxies   code that is instrumented
-                                      as the program's is
+copying, program_code, thread_pool_code, handled_pool_code, generated_code, generating, mixins, program_proxies,
+weak_proxies                          code that is instrumented as the program's is
 outside                               what is refused
 
 While a run is unwound, `perform` may return anything; so drop-ins compare results with `is False`, never by truth.

@@ -7,7 +7,7 @@ as in CPython. Threads that start and end at the same time are listed in the ord
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from dpor.primitives.rules import Look
 from dpor.primitives.threads import List
@@ -19,7 +19,8 @@ from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
 from dpor.python.kernel.sync_objects import SyncObject
 
-_FACT = ("threads are listed",)
+LISTED: Final = ("threads are listed",)
+"""A fact: the program asks which threads are alive."""
 _LOOK = Look()
 
 
@@ -33,7 +34,7 @@ class _Register(SyncObject):
 
 
 def begin_run() -> None:
-    if _FACT in run.facts:
+    if LISTED in run.facts:
         library.register = _Register()
 
 
@@ -50,8 +51,8 @@ def strike_out(thread: SyncObject) -> None:
 
 def alive() -> list[Any]:
     """Return all live threads, without the main thread."""
-    if _FACT not in run.facts:
-        assumptions.broken(_FACT, "the program asks which threads are alive: that is part of its state", at_once=True)
+    if LISTED not in run.facts:
+        assumptions.broken(LISTED, "the program asks which threads are alive: that is part of its state", at_once=True)
     if library.ending is not None and POOLS_OPENED not in run.facts:
         assumptions.broken(POOLS_OPENED, "the program asks which threads are alive, and has a pool", at_once=True)
     return [library.listed[location] for location in sorted(perform(_LOOK, library.register))]

@@ -41,6 +41,7 @@ from dpor.python.dropins.internals import Count, open_up, private_to
 from dpor.python.dropins.locks import RLock
 from dpor.python.dropins.state import library
 from dpor.python.dropins.threads import INHERITS, Startable
+from dpor.python.hooks.calls import call
 from dpor.python.kernel.model_thread import UnwindThread
 from dpor.python.kernel.performing import perform
 from dpor.python.kernel.run import run
@@ -138,7 +139,7 @@ class Pool(SyncObject):
         **others: Any,
     ) -> None:
         if max_workers is None:
-            max_workers = min(32, (_cpus() or 1) + 4)
+            max_workers = min(32, (cpus() or 1) + 4)
         if max_workers <= 0:
             raise ValueError("max_workers must be greater than 0")
         if initializer is not None or others or INHERITS:
@@ -198,7 +199,7 @@ def pool_class(executor: type, new_future: Callable[[], Any]) -> type:
     return type("ThreadPoolExecutor", (Pool, executor), names)
 
 
-def _cpus() -> int | None:
+def cpus() -> int | None:
     return getattr(os, "process_cpu_count", os.cpu_count)()  # from 3.13 on
 
 
@@ -238,6 +239,8 @@ def at_exit() -> None:
     """Called when the main thread's function has returned and other threads may go on: as
     `concurrent.futures.thread._python_exit`."""
     perform(_BEGIN_ENDING, _ending())
+    for look in library.ends_of_pools:
+        call(look)()
     _join_all([thread for thread in library.unjoined.values() if isinstance(thread, Task)])
 
 

@@ -133,14 +133,6 @@ def _sem_lock(kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> 
     return made(kind, value, maxvalue)
 
 
-def _register_after_fork(obj: Any, func: Any) -> None:
-    """No process of the program forks. (So there are no weak references to locks and queues that nobody ever asks.)"""
-
-
-REPLACED: Final[dict[str, dict[str, Any]]] = {"multiprocessing.util": {"register_after_fork": _register_after_fork}}
-"""Functions of instrumented modules, by module and name, in whose place programs get others."""
-
-
 def module() -> DropInModule:
     """The drop-in for `_multiprocessing`."""
     import _multiprocessing as real  # type: ignore[import-not-found]

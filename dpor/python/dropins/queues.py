@@ -36,11 +36,11 @@ _PUT, _PUT_NOW, _GET, _GET_NOW, _LOOK = Put(), Put(or_timeout=True), Get(), Get(
 _OWED, _ANYWAY, _JOIN = TaskDone(True), TaskDone(False), AwaitTasks()
 
 
-class _Unfinished(Count):
+class Unfinished(Count):
     """Counts the items that were put and are not done with."""
 
 
-_Unfinished.__name__ = "Queue"  # reports call it so
+Unfinished.__name__ = "Queue"  # reports call it so
 
 
 _private = private_to("a queue", OPENED)
@@ -49,12 +49,42 @@ _HOOKS: Final = ("_init", "_put", "_get", "_qsize")
 """Methods that derived classes may replace."""
 
 
-@presented_as("queue")
-class Queue(SyncObject):
-    """dpor_items       what is in it
-    dpor_unfinished  counts what is not done with
+class WithTasks:
+    """The methods by which a queue counts what is not done with.
+
+    dpor_unfinished  counts it
     dpor_owed        for how many items each thread has still to call `task_done`
     """
+
+    dpor_unfinished: Unfinished
+    dpor_owed: dict[int, int]
+
+    def dpor_owe(self) -> None:
+        """Called when the thread has taken an item."""
+        if _DONE in run.facts and _NOT_OWED not in run.facts:
+            self.dpor_owed[run.current.id] = self.dpor_owed.get(run.current.id, 0) + 1
+
+    def task_done(self) -> None:
+        if _DONE not in run.facts and run.multi:
+            assumptions.broken(_DONE, "task_done is called")
+        me = run.current.id
+        rule = _ANYWAY
+        if _DONE in run.facts and _NOT_OWED not in run.facts:
+            if self.dpor_owed.get(me, 0):
+                self.dpor_owed[me] -= 1
+                rule = _OWED
+            elif run.multi:
+                assumptions.broken(_NOT_OWED, "a thread calls task_done without having called get")
+        if perform(rule, self.dpor_unfinished) is False:
+            raise ValueError("task_done() called too many times")
+
+    def join(self) -> None:
+        perform(_JOIN, self.dpor_unfinished)
+
+
+@presented_as("queue")
+class Queue(WithTasks, SyncObject):
+    """dpor_items       what is in it"""
 
     dpor_is_data = True
     dpor_items: Any
@@ -68,8 +98,8 @@ class Queue(SyncObject):
         super().__init__()
         self.dpor_state = 0
         self.dpor_size = maxsize
-        self.dpor_unfinished = _Unfinished()
-        self.dpor_owed: dict[int, int] = {}
+        self.dpor_unfinished = Unfinished()
+        self.dpor_owed = {}
         self.dpor_items = self.dpor_no_items()
 
     mutex = _private("mutex")
@@ -128,8 +158,7 @@ class Queue(SyncObject):
             )
         if found is False:
             raise real.Empty
-        if _DONE in run.facts and _NOT_OWED not in run.facts:
-            self.dpor_owed[run.current.id] = self.dpor_owed.get(run.current.id, 0) + 1
+        self.dpor_owe()
         return self.dpor_take() if self.dpor_items else None
 
     def put_nowait(self, item: Any) -> None:
@@ -146,23 +175,6 @@ class Queue(SyncObject):
 
     def full(self) -> bool:
         return 0 < self.dpor_size <= self.qsize()
-
-    def task_done(self) -> None:
-        if _DONE not in run.facts and run.multi:
-            assumptions.broken(_DONE, "task_done is called")
-        me = run.current.id
-        rule = _ANYWAY
-        if _DONE in run.facts and _NOT_OWED not in run.facts:
-            if self.dpor_owed.get(me, 0):
-                self.dpor_owed[me] -= 1
-                rule = _OWED
-            elif run.multi:
-                assumptions.broken(_NOT_OWED, "a thread calls task_done without having called get")
-        if perform(rule, self.dpor_unfinished) is False:
-            raise ValueError("task_done() called too many times")
-
-    def join(self) -> None:
-        perform(_JOIN, self.dpor_unfinished)
 
     __class_getitem__: Any = classmethod(types.GenericAlias)
 

@@ -34,6 +34,7 @@ class LibraryState:
     timers   the timers of event loops, each with the call in the program that has made it, by `id`
     completions   what counts the completions of futures (see `future`)
     ending   whether the interpreter is shutting down, once there is a pool (see `pools`)
+    ends_of_pools   what is called then, once pools take no more tasks (see `thread_pools`)
     generator   the random generator of all threads; None while each has its own
     """
 
@@ -56,6 +57,7 @@ class LibraryState:
         self.timers: dict[int, tuple[Any, Any]] = {}
         self.completions: Any = None
         self.ending: Any = None
+        self.ends_of_pools: list[Callable[[], object]] = []
         self.generator: Any = None
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpor.core.errors import BadTarget
-from dpor.python.dropins import enums, generating, logs, loops, module_locks, outside, process_locks
+from dpor.python.dropins import enums, generating, logs, loops, module_locks, outside, process_parts
 from dpor.python.dropins.importing import import_statement, look_for, look_up_parts, taken_from
 from dpor.python.effects import process_state
 from dpor.python.effects.accesses import yield_before
@@ -597,7 +597,7 @@ class _InstrumentingLoader(importlib.machinery.SourceFileLoader):
                     modules.pop(self._name, None)
                 self._loader.yield_before_entering(self._name)  # the import system removes it now
                 raise
-            module.__dict__.update(process_locks.REPLACED.get(self._name, {}))
+            module.__dict__.update(process_parts.replaced(self._name, module.__dict__))
             self._loader.share_exceptions(self._name, module)
         if sharing.roots_published:  # else it is among the roots
             shared_objects.made(lambda: [root for _, root in loaded.roots(self._name, run.dirty)])

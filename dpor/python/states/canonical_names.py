@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.core.operations import WRITE, Location, Mode, Operation, OperationTable
 from dpor.core.system import Trace
-from dpor.python.dropins import queues
+from dpor.python.dropins import process_queues, queues
 from dpor.python.dropins.future import Future
 from dpor.python.dropins.simple_queue import SimpleQueue
 from dpor.python.hooks.attributes import RULES
@@ -22,7 +22,15 @@ from dpor.python.kernel.assumptions import IDENTITIES
 from dpor.python.kernel.run import run
 
 _WITH_DATA: Final = frozenset(
-    kind.__name__ for kind in (Future, SimpleQueue, queues.Queue, queues.LifoQueue, queues.PriorityQueue)
+    kind.__name__
+    for kind in (
+        Future,
+        SimpleQueue,
+        queues.Queue,
+        queues.LifoQueue,
+        queues.PriorityQueue,
+        process_queues.JoinableQueue,
+    )
 )
 """The classes of synchronisation objects that also hold data of the program."""
 
