@@ -7,7 +7,8 @@ from typing import Final
 
 from dpor.core.options import Options
 from dpor.core.plural import listed
-from dpor.core.system import OracleSystem, StatefulSystem, System
+from dpor.core.system import LockingSystem, OracleSystem, StatefulSystem, System
+from dpor.explorers.alone import Alone
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.classic import Classic
@@ -116,6 +117,15 @@ _TABLE = (
         promises=("outcomes", "few states", "endless"),
         paper="PL",
         one_line="choices where Java Pathfinder makes them",
+    ),
+    Strategy(
+        "alone",
+        lambda system, options: Alone(system, options.store, options.escape, options.locks),
+        needs=LockingSystem,
+        options=(*_STORING, "escape", "locks"),
+        promises=("outcomes", "few states", "endless"),
+        paper="DHRR04",
+        one_line="no choices where objects have not escaped, or a lock guards them",
     ),
     Strategy(
         "sa",
