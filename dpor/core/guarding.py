@@ -34,7 +34,7 @@ class Guarding(Discipline):
         contradicted: Callable[[Contradiction], None],
     ) -> None:
         super().__init__(may_be_silent, may_guard, alike, self._if_relied_on)
-        self._tell = contradicted
+        self.contradicted = contradicted
         self._relied: set[Location] = set()  # the data on which the present search relies
         self._reserved: set[Location] = set()  # the locks on which it relies
         self._told: set[Location] = set()  # what cannot be reserved, in any search
@@ -69,7 +69,7 @@ class Guarding(Discipline):
         if lock not in self._told:
             self._told.add(lock)
             if lock in self._reserved:
-                self._tell(Contradiction(lock, (), (), True))
+                self.contradicted(Contradiction(lock, (), (), True))
 
     def take_note(self, thread: ThreadId, accesses: Accesses, held: Collection[Location]) -> None:
         super().take_note(thread, accesses, held if self.by_locks else ())
@@ -79,4 +79,4 @@ class Guarding(Discipline):
 
     def _if_relied_on(self, contradiction: Contradiction) -> None:
         if contradiction.location in self._relied:
-            self._tell(contradiction)
+            self.contradicted(contradiction)

@@ -454,14 +454,14 @@ class Options:
         ),
     )
     escape: Escape = attrs.field(
-        default=Escape.DYNAMIC,
+        default=Escape.UNSHARED,
         converter=_escape,
         metadata=_about(
             "of {own}: which objects have not escaped from a thread, so that no other can interfere",
             Group.STATES,
-            help="Of {own}: explore a thread's next access alone if no other thread can reach the object in the present"
-            " state (dynamic); if one thread alone accesses it, or nobody changes it (unshared); or not for such a"
-            " reason.",
+            help="Of {own}: explore a thread's next access alone if one thread alone accesses it, or nobody changes it"
+            " (unshared); if no other thread can reach its object in the present state (dynamic); or not for such"
+            " a reason.",
         ),
     )
     locks: Locks = attrs.field(

@@ -191,6 +191,9 @@ SAMPLERS: Final = tuple(strategy.name for strategy in _TABLE if strategy.samples
 STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_states)
 """The strategies that store the states they meet. They need a system that can tell its state."""
 
+SHARING_STATES: Final = tuple(strategy.name for strategy in _TABLE if strategy.shares_states)
+"""Those of them of which other processes can have parts of the graph."""
+
 DIVIDED: Final = tuple(strategy.name for strategy in _TABLE if strategy.divides)
 """The strategies of which other processes can have parts of the tree."""
 

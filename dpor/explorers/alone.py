@@ -1,31 +1,32 @@
 """Ample sets of one thread: where nobody else can interfere with a thread's next operation, it is explored alone.
 [DHRR04]
 
-Here                               In the paper
-Escape.NONE, UNSHARED, DYNAMIC     full expansion (B), static escape analysis (S), dynamic escape analysis (D)
-Locks.DISCIPLINE                   locking discipline (LD); without UNSHARED, objects of one thread must be locked, too
-Store.CHOICES                      with D: DA
-the thread that moved last, first  the order in which threads are asked
+Here                              In the paper
+Escape.NONE, UNSHARED, DYNAMIC    every object is shared (B); static (S), dynamic escape analysis (D)
+Locks.DISCIPLINE                  locking discipline (LD); with UNSHARED it is that of the paper
+Store.CHOICES                     with DYNAMIC: DA
+the thread that moved last        the one that is asked first
 
 A thread is alone if, until it moves, no other thread can come to an operation that depends on its next one:
 
     nobody else reaches the objects that it accesses (`StatefulSystem.is_choice`), or
-    each location that it accesses is data that keep to the discipline (`dpor.core.guarding`), which says that the
-    others do not access it, only read it too, or need a lock that the thread holds; or is a lock that it holds, and
-    that nobody else does anything with but wait for it.
+    each location that it accesses holds data that keep to the discipline (`dpor.core.guarding`), so that the others do
+    not access it, or only read it too, or need a lock that the thread holds; or is a lock that the thread holds, and
+    with which nobody else does anything but wait for it.
 
-To acquire a lock is never alone, nor what may have to wait for others. The discipline is what all runs have shown so
-far. What contradicts it is withdrawn, and the search begins again.
+To acquire a lock is never alone, nor is anything that may have to wait. The discipline is what all runs have shown so
+far. What contradicts it is withdrawn and named, and the search begins again.
 
-No contradiction can hide, since the next operation of *every* thread is looked at in every state, be it enabled or not,
-and also where threads are blocked for good. Take a shortest way to an operation that contradicts: without the last
-step on it that this search would put off, the thread would be at the same operation, with the same locks.
+The next operation of *every* thread is held against the discipline, in every state, be it enabled or not, and where
+threads are blocked for good, too. So no contradiction can hide. Take the first in any schedule. What this search puts
+before it, out of turn, are operations of other threads that do not depend on those in between. So the search comes to a
+state in which the thread is about to do the same, and holds the same locks.
 
-Differences from the paper. There the discipline is asked only of the thread that is considered, and a thread that comes
-to an access only while another one runs alone is never looked at. There an object needs no lock until a second thread
-has accessed it; here, until a second thread can reach it, since the first may go on with it without a lock. There all
-operations on the lock of a guarded object are taken alone, also acquisitions, and then no deadlock of two locks is left.
-Cycles are broken afterwards (`StatefulSearch.complete`), and not by the stack of a depth-first search.
+Differences from the paper. There, only the threads that are asked are held against the discipline; a thread that can
+make an access only while another one runs alone is not looked at. There, an object needs no lock until a second thread
+has accessed it; here, until a second thread can reach it, since the first may go on without the lock. There, all
+operations on the lock of a guarded object are alone; here acquisitions are not, or else a deadlock of two locks would
+be missed. And here cycles are broken afterwards (`StatefulSearch.complete`): searches are not depth first.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dpor.core.operations import Location
-from dpor.core.system import Escape, Locks, LockingSystem, Pending, Run, Store, SyncChoices
+from dpor.core.system import Escape, LockingSystem, Locks, Pending, Run, Store, SyncChoices
 from dpor.explorers.search import threads_of
 from dpor.explorers.state_graph import StateNumber
 from dpor.explorers.states import StatefulSearch
@@ -48,7 +49,7 @@ class Alone(StatefulSearch):
         self,
         system: LockingSystem,
         store: Store = Store.EVENTS,
-        escape: Escape = Escape.DYNAMIC,
+        escape: Escape = Escape.UNSHARED,
         locks: Locks = Locks.DISCIPLINE,
     ) -> None:
         super().__init__(system, store)
