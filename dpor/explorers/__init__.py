@@ -8,7 +8,7 @@ from typing import Final
 from dpor.core.options import Options
 from dpor.core.plural import listed
 from dpor.core.system import LockingSystem, OracleSystem, StatefulSystem, System
-from dpor.explorers.alone import Alone
+from dpor.explorers.alone import CONFIGURATIONS, Alone
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.classic import Classic
@@ -27,8 +27,10 @@ from dpor.explorers.source import Source
 from dpor.explorers.strategy import KNOWN_PROMISES, Explorer, Strategy
 
 __all__ = [
+    "CONFIGURATIONS",
     "KNOWN_PROMISES",
     "SAMPLERS",
+    "SHARING_STATES",
     "STATEFUL",
     "STATELESS",
     "STATIC",

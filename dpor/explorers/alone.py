@@ -31,13 +31,24 @@ be missed. And here cycles are broken afterwards (`StatefulSearch.complete`): se
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Final
 
 from dpor.core.operations import Location
 from dpor.core.system import Escape, LockingSystem, Locks, Pending, Run, Store, SyncChoices
 from dpor.explorers.search import threads_of
 from dpor.explorers.state_graph import StateNumber
 from dpor.explorers.states import StatefulSearch
+
+CONFIGURATIONS: Final[Mapping[str, tuple[Escape, Locks, Store]]] = {
+    "B": (Escape.NONE, Locks.NONE, Store.EVENTS),
+    "S": (Escape.UNSHARED, Locks.NONE, Store.EVENTS),
+    "D": (Escape.DYNAMIC, Locks.NONE, Store.EVENTS),
+    "DA": (Escape.DYNAMIC, Locks.NONE, Store.CHOICES),
+    "LD": (Escape.UNSHARED, Locks.DISCIPLINE, Store.CHOICES),
+    "D+LD": (Escape.DYNAMIC, Locks.DISCIPLINE, Store.CHOICES),
+}
+"""The configurations of the paper, by their names there. (In it, no object needs a lock that is D, for D+LD.)"""
 
 
 class Alone(StatefulSearch):

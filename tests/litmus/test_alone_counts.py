@@ -63,7 +63,7 @@ def counted(system: AbstractSystem, escape: Escape) -> list[int]:
 
 
 class DepthFirst:
-    """The rules of `Alone` in a search as the paper has it: depth first, and no state is stored where a thread alone has
+    """The rules of `Alone` in a search as the paper has it: depth first. No state is stored to which a thread alone has
     led, or the only one that was enabled, unless it went back in its code."""
 
     def __init__(self, system: AbstractSystem) -> None:
