@@ -310,5 +310,5 @@ class LockingSystem(StatefulSystem, Protocol):
 
     def held(self, thread: ThreadId) -> Collection[Location]:
         """Return the locks that the thread holds. Call this where `pending` may be called, and for a thread that was
-        blocked when a run ended."""
+        blocked when a run ended; if it is not known any more what such a thread holds, that is nothing."""
         ...

@@ -82,7 +82,9 @@ class Alone(StatefulSearch):
 
     def ended(self, state: StateNumber, run: Run) -> None:
         for one in run.blocked:
-            self.look_at(one)
+            rule = one.operation.rule
+            if rule is not None and rule.blocking:  # what spins has been looked at before it went round
+                self.look_at(one)
 
     # ------------------------------------------------------------------ the rules
 

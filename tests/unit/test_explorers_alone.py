@@ -168,6 +168,13 @@ def pry():
 def kept():
     return run()
 
+def waits():
+    with counter.lock:
+        counter.lock.wait()
+
+def stuck():
+    return run(waits)
+
 def broken():
     return run(peek)
 
@@ -189,6 +196,12 @@ def test_an_attribute_under_a_lock_needs_no_choices(tmp_path: Path, lock: str) -
     assert alone.outcome_digests == full.outcome_digests
     assert alone.restarts == ()
     assert alone.states < full.states / 2, (alone.states, full.states)
+
+
+def test_threads_that_are_blocked_for_good(tmp_path: Path) -> None:
+    full, alone = (check(tmp_path, "stuck", "Condition", strategy=name) for name in ("full", "alone"))
+    assert [f.kind for f in alone.findings] == [f.kind for f in full.findings] == [dpor.Kind.DEADLOCK]
+    assert alone.outcome_digests == full.outcome_digests
 
 
 def test_an_access_without_the_lock_is_named(tmp_path: Path) -> None:

@@ -405,7 +405,7 @@ class PythonSystem:
 
     def held(self, thread: ThreadId) -> Collection[Location]:
         """See `dpor.core.system.LockingSystem`."""
-        return run.threads[thread].held
+        return run.threads[thread].held if thread < len(run.threads) else ()
 
     # ------------------------------------------------------------------ what is known beforehand
 
