@@ -1,8 +1,8 @@
 """The options of a check. Values only; `dpor.app.checking` acts on them.
 
-Everything about an option is written once, in its field. From there come the options of the command line
-(`dpor.cli.options`), the text of `help(dpor.check)` (`dpor.app.option_docs`), the options of pytest and of its marks
-(`dpor.pytest.mark`) and the table of docs/api.md.
+Long on purpose: everything about an option is written once, in its field. From there come the options of the command
+line (`dpor.cli.options`), the text of `help(dpor.check)` (`dpor.app.option_docs`), the options of pytest and of its
+marks (`dpor.pytest.mark`) and the table of docs/api.md.
 """
 
 from __future__ import annotations

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 import dpor
+from dpor.app.targets import open_target
 from dpor.core.errors import UserError
+from dpor.core.options import Options
 from dpor.core.system import Escape, Locks, Pending, Run, Store
 from dpor.explorers.alone import Alone
+from dpor.explorers.full import Full
 from dpor.explorers.search import threads_of
 from dpor.model import AbstractSystem
-from dpor.testing import Spec
-from tests.properties.test_alone_agrees import guarded_program, wrong_in
+from dpor.testing import Spec, explore
+from tests.properties.test_alone_agrees import differs, guarded_program, wrong_in
 
 ENDLESS_WRITER: Spec = {
     "vars": {"x": 0, "y": 0},
@@ -243,3 +246,56 @@ def test_a_search_relies_on_no_more_than_it_is_told_to() -> None:
         assert system.guarding(by_use, by_locks) is system.guarding(by_use, by_locks)
     wrong = wrong_in(IN_BOTH_ORDERS, {"": partial(Alone, escape=Escape.UNSHARED, locks=Locks.NONE)})
     assert wrong == {}
+
+
+THIEF = """
+import threading
+
+class Box:
+    def __init__(self):
+        self.m = threading.Lock()
+        self.n = threading.Lock()
+        self.y = 0
+        self.items = [0]
+
+box = Box()
+
+def thief(seen):
+    for lock in (box.n, box.m):
+        try:
+            lock.release()
+        except RuntimeError:
+            pass
+
+def holder(seen):
+    with box.n:
+        if box.y == 1:
+            box.y = 2
+        seen.append(len(box.items))
+        try:
+            box.m.release()
+        except RuntimeError:
+            pass
+    with box.n:
+        box.y += 1
+        seen.append(len(box.items))
+
+def scenario():
+    seen = [[], []]
+    threads = [threading.Thread(target=f, args=(s,)) for f, s in zip((thief, holder), seen)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return seen, box.y, box.items
+"""
+
+
+@pytest.mark.parametrize("locks", Locks)
+def test_a_release_of_a_lock_that_another_thread_may_hold_is_a_choice(tmp_path: Path, locks: Locks) -> None:
+    path = tmp_path / "thief.py"
+    path.write_text(THIEF)
+    system = open_target(f"{path}::scenario", Options())
+    full, alone = (explore(make, system) for make in (Full, partial(Alone, escape=Escape.DYNAMIC, locks=locks)))
+    assert len(full.outcomes) == 3
+    assert differs(full, alone) == ""
