@@ -24,7 +24,7 @@ from dpor.app.targets import programs_named
 from dpor.core.errors import UserError
 from dpor.core.options import Options, spelled
 from dpor.core.plural import plural
-from dpor.explorers import CAUSAL, strategies_with
+from dpor.explorers import CAUSAL, CONFIGURATIONS, strategies_with
 from dpor.report.comparison import Comparison, Row
 
 WORKLOADS = (
@@ -44,10 +44,14 @@ SHOWN_DIFFERENCES = 5
 
 
 class Job(NamedTuple):
-    """A target and its options: the strategy, a budget in seconds, and which program of a file of abstract programs."""
+    """A target and its options: the strategy, a budget in seconds, and which program of a file of abstract programs.
+
+    configuration   the name of its `--escape`, `--locks` and `--store` together; empty if they have none
+    """
 
     target: str
     options: Options
+    configuration: str = ""
 
     @property
     def title(self) -> str:
@@ -58,10 +62,11 @@ class Job(NamedTuple):
 def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) -> list[Job]:
     """Return the jobs, in order. Of a file with several abstract programs each is a target, unless `options` names one.
 
-    An option that only some strategies use applies to these. Raises `UserError` if none uses it, if one of the
-    strategies cannot do what is asked, or if a target names nothing.
+    An option that only some strategies use applies to these. A strategy may also be the name of one in
+    `dpor.explorers.alone.CONFIGURATIONS`, which sets its options. Raises `UserError` if none uses an option, if one of
+    the strategies cannot do what is asked, or if a target names nothing.
     """
-    each = [attrs.evolve(options, strategy=strategy) for strategy in strategies]
+    each = [_under(strategy, options) for strategy in strategies]
     of_no_use = [set(without_use(one)) for one in each]
     for option in sorted(set.intersection(*of_no_use)):
         known = " or ".join(strategies_with(option))
@@ -73,11 +78,18 @@ def jobs(targets: Iterable[str], strategies: Sequence[str], options: Options) ->
     for one in each:
         explorer_of(one)
     return [
-        Job(target, attrs.evolve(one, name=name))
+        Job(target, attrs.evolve(one, name=name), strategy if strategy in CONFIGURATIONS else "")
         for target in targets
         for name in programs_named(target, options)
-        for one in each
+        for one, strategy in zip(each, strategies, strict=True)
     ]
+
+
+def _under(strategy: str, options: Options) -> Options:
+    if strategy not in CONFIGURATIONS:
+        return attrs.evolve(options, strategy=strategy)
+    escape, locks, store = CONFIGURATIONS[strategy]
+    return attrs.evolve(options, strategy="alone", escape=escape, locks=locks, store=store)
 
 
 # ---------------------------------------------------------------------- one process
@@ -150,7 +162,9 @@ def _row(job: Job, code: int, file: Path, errors: Path) -> Row:
         report = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # the process died before or while it wrote the file
         pass
-    return Row(job.title, job.options.explorer, report, _error(code, report is not None, errors), code)
+    return Row(
+        job.title, job.configuration or job.options.explorer, report, _error(code, report is not None, errors), code
+    )
 
 
 def _error(code: int, has_report: bool, errors: Path) -> str | None:

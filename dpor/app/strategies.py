@@ -16,6 +16,7 @@ from dpor.explorers import (
     CAUSAL,
     DIVIDED,
     SAMPLERS,
+    SHARING_STATES,
     STATEFUL,
     STATELESS,
     STRATEGIES,
@@ -81,9 +82,9 @@ def explorer_of(options: Options) -> Callable[[Checkable], Explorer]:
 
 def _check_is_shareable(options: Options) -> None:
     how = "--workers" if options.cluster is None else "--cluster"
-    stores = options.explorer in STATEFUL and options.cluster is None
+    stores = options.explorer in SHARING_STATES and options.cluster is None
     if options.explorer not in DIVIDED and not stores:
-        known = [*DIVIDED, *(STATEFUL if options.cluster is None else ())]
+        known = [*DIVIDED, *(SHARING_STATES if options.cluster is None else ())]
         raise UserError(f"{how} goes with --strategy {' or '.join(known)}, not with {options.explorer}")
     if stores and options.store is not Store.EVENTS:
         raise UserError(f"{how} needs --store events: others can meet stored states only")

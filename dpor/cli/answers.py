@@ -102,20 +102,18 @@ def keep_folder() -> bool:
     return True
 
 
-def strategies_named(names: str | None, *, samplers: bool = False) -> list[str]:
+def strategies_named(names: str | None, further: Collection[str] = ()) -> list[str]:
     """Parse the value of an option `--strategies a,b,c`; None: all strategies that see every outcome. Raises
     `UserError`.
 
-    `samplers`: True if strategies that only sample schedules may be named, too.
+    `further`: what may be named, too, such as strategies that only sample schedules.
     """
-    from dpor.explorers import CAUSAL, SAMPLERS, STATEFUL, STATELESS
+    from dpor.explorers import CAUSAL, STATEFUL, STATELESS
 
     known = [*STATELESS, *STATEFUL]
     if names is None:
         return known
-    known += CAUSAL
-    if samplers:
-        known += SAMPLERS
+    known += (*CAUSAL, *further)
     chosen = names.split(",")
     for name in chosen:
         if name not in known:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     metavar="A,B,C",
     shell_complete=completing.strategies,
     cls=StrategyOption,
-    help="Strategies to compare; ratios refer to the first. [default: all but {samplers}]",
+    help="Strategies to compare; ratios refer to the first. Also B, S, D, DA, LD and D+LD: alone, with the --escape,"
+    " --locks and --store of the paper that has these names (it has --every-access). [default: all but {samplers}]",
 )
 @options_for(
     "compare",
@@ -71,10 +72,11 @@ def compare(
     """
     with our_errors(traceback):
         from dpor.app import comparing
+        from dpor.explorers import CONFIGURATIONS, SAMPLERS
         from dpor.report import comparison
 
         check_outputs(json=json_, csv=csv_, sarif=sarif, html=html)
-        names = strategies_named(strategies, samplers=True)
+        names = strategies_named(strategies, [*SAMPLERS, *CONFIGURATIONS])
         options = Options(max_seconds=max_seconds, **arguments)
         jobs = comparing.jobs(targets or comparing.WORKLOADS, names, options)
         done, interrupted = _compare(jobs, len(names))

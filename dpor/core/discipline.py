@@ -43,14 +43,16 @@ class Contradiction(NamedTuple):
     location   the location
     locks      one of these should have been held: all accesses before had held them
     held       the locks that are held
+    is_told    True if the location is that of a lock, and others than its holder can tell whether it is held
     """
 
     location: Location
     locks: tuple[Location, ...]
     held: tuple[Location, ...]
+    is_told: bool = False
 
 
-class _Kept:
+class Kept:
     """How a location has been accessed so far: by which threads, in which modes (both masks), under which common
     locks."""
 
@@ -86,7 +88,7 @@ class Discipline:
         self._may_guard = may_guard
         self._alike = alike
         self._contradicted = contradicted
-        self._kept: dict[Location, _Kept | None] = {}
+        self._kept: dict[Location, Kept | None] = {}
         self._visible: set[Location] = set()
         self._kinds: dict[Hashable, int] = {}  # in how many searches there was a contradiction
         self._contradictory: set[Hashable] = set()  # the kinds that have shown one in the present search
@@ -118,13 +120,13 @@ class Discipline:
         for location, threads, modes, locks in shown["silent"]:
             kept = self._kept.get(location, self)
             if kept is self:
-                kept = self._kept[location] = _Kept(0, READ, tuple(locks))
+                kept = self._kept[location] = Kept(0, READ, tuple(locks))
                 kept.threads, kept.modes = threads, modes
-            elif isinstance(kept, _Kept):
+            elif isinstance(kept, Kept):
                 before = kept.locks
                 kept.threads, kept.modes = kept.threads | threads, kept.modes | modes
                 kept.locks = tuple([lock for lock in before if lock in locks])
-                if not kept.holds():
+                if not self._holds(kept):
                     self._contradict(Contradiction(location, before, tuple(locks)))
         for lock in shown["released"]:
             self.released(lock)
@@ -166,22 +168,22 @@ class Discipline:
             if kept is not None and lock in kept.locks:
                 locks = kept.locks
                 kept.locks = tuple([other for other in locks if other != lock])
-                if not kept.holds():
+                if not self._holds(kept):
                     self._contradict(Contradiction(location, locks, ()))
 
-    def _first(self, location: Location, thread: ThreadId, mode: Mode, held: Collection[Location]) -> _Kept | None:
+    def _first(self, location: Location, thread: ThreadId, mode: Mode, held: Collection[Location]) -> Kept | None:
         """Return what is known of a location that is accessed for the first time in this search; None: it is
         visible."""
         if location in self._visible or not self._may_be_silent(location) or self._is_like_visible(location):
             kept = None
         else:
             guards = [lock for lock in held if lock not in self._released and self._may_guard(lock)]
-            kept = _Kept(thread, mode, tuple(guards))
+            kept = Kept(thread, mode, tuple(guards))
         self._kept[location] = kept
         return kept
 
     def _goes_on(
-        self, location: Location, kept: _Kept, thread: ThreadId, mode: Mode, held: Collection[Location]
+        self, location: Location, kept: Kept, thread: ThreadId, mode: Mode, held: Collection[Location]
     ) -> bool:
         """Return True if the discipline still holds with this access."""
         locks = kept.locks
@@ -191,10 +193,13 @@ class Discipline:
             if lock not in held:
                 kept.locks = tuple([lock for lock in locks if lock in held])
                 break
-        if kept.locks or kept.holds():
+        if kept.locks or self._holds(kept):
             return True
         self._contradict(Contradiction(location, locks, tuple(held)))
         return False
+
+    def _holds(self, kept: Kept) -> bool:
+        return kept.holds()
 
     def _is_like_visible(self, location: Location) -> bool:
         if self._searches >= MOST:
@@ -203,6 +208,8 @@ class Discipline:
 
     def in_words(self, contradiction: Contradiction, place: str, lock: Callable[[Location], str]) -> str:
         """Say what was accessed, and which lock was expected. `lock` returns the name of a lock."""
+        if contradiction.is_told:
+            return f"{lock(contradiction.location)} is tried, or released by another thread than its holder"
         if contradiction.locks:
             locks = " or ".join(map(lock, contradiction.locks))
             return f"{place} is accessed without {locks}, under which it always was"

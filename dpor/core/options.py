@@ -1,8 +1,8 @@
 """The options of a check. Values only; `dpor.app.checking` acts on them.
 
-Everything about an option is written once, in its field. From there come the options of the command line
-(`dpor.cli.options`), the text of `help(dpor.check)` (`dpor.app.option_docs`), the options of pytest and of its marks
-(`dpor.pytest.mark`) and the table of docs/api.md.
+Long on purpose: everything about an option is written once, in its field. From there come the options of the command
+line (`dpor.cli.options`), the text of `help(dpor.check)` (`dpor.app.option_docs`), the options of pytest and of its
+marks (`dpor.pytest.mark`) and the table of docs/api.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 
 from dpor.core.errors import UserError
 from dpor.core.oracle import Oracle, ProgramSource
-from dpor.core.system import Store, SyncChoices
+from dpor.core.system import Escape, Locks, Store, SyncChoices
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -212,6 +212,14 @@ def _order(value: str) -> Order:
 
 def _sync_choices(value: str) -> SyncChoices:
     return _one_of(SyncChoices, "sync_choices", value)
+
+
+def _escape(value: str) -> Escape:
+    return _one_of(Escape, "escape", value)
+
+
+def _locks(value: str) -> Locks:
+    return _one_of(Locks, "locks", value)
 
 
 def _field_access(value: str) -> FieldAccess:
@@ -443,6 +451,27 @@ class Options:
             Group.STATES,
             help="Of {own}: whether all starts, ends and joins of threads are choices, or only those of threads that"
             " share something.",
+        ),
+    )
+    escape: Escape = attrs.field(
+        default=Escape.UNSHARED,
+        converter=_escape,
+        metadata=_about(
+            "of {own}: which objects have not escaped from a thread, so that no other can interfere",
+            Group.STATES,
+            help="Of {own}: explore a thread's next access alone if one thread alone accesses it, or nobody changes it"
+            " (unshared); if no other thread can reach its object in the present state (dynamic); or not for such"
+            " a reason.",
+        ),
+    )
+    locks: Locks = attrs.field(
+        default=Locks.DISCIPLINE,
+        converter=_locks,
+        metadata=_about(
+            "of {own}: whether no other thread can interfere with accesses that are always made under one lock",
+            Group.STATES,
+            help="Of {own}: explore a thread's next access alone also if the same lock is held at every such access"
+            " (discipline), or not for such a reason.",
         ),
     )
     field_access: FieldAccess = attrs.field(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from dpor.core.guarding import Guarding
 from dpor.core.operations import THREAD_MASK, Action, Location, Operation, States, ThreadId
 from dpor.core.outcome import Finding
 
@@ -231,6 +232,25 @@ class SyncChoices(StrEnum):
     """Those of threads that share something at that moment. [DHRR04: D]"""
 
 
+class Escape(StrEnum):
+    """Which objects have not escaped from a thread, so that `alone` explores their accesses alone. [DHRR04]"""
+
+    NONE = "none"
+    """Every object counts as shared. [B]"""
+    UNSHARED = "unshared"
+    """One thread alone ever accesses it, or nobody changes it. [S, at its best]"""
+    DYNAMIC = "dynamic"
+    """No other thread can reach it in the present state. [D]"""
+
+
+class Locks(StrEnum):
+    """Which locks let `alone` explore an access alone. [DHRR04]"""
+
+    NONE = "none"
+    DISCIPLINE = "discipline"
+    """One that is held at every access. [LD]"""
+
+
 @runtime_checkable
 class TellsData(System, Protocol):
     """A system that tells what events see of data and write to them, in traces that ask for it (`Trace.data`).
@@ -315,4 +335,19 @@ class OracleSystem(StatefulSystem, Protocol):
 
     def withdraw_facts(self, facts: Collection[str]) -> None:
         """Report that these facts do not hold. `ruled_out` will not use them any more. Raises `AssumptionBroken`."""
+        ...
+
+
+@runtime_checkable
+class LockingSystem(StatefulSystem, Protocol):
+    """A system that knows which locks a thread holds. See `dpor.explorers.alone`."""
+
+    def guarding(self, by_use: bool, by_locks: bool) -> Guarding:
+        """Return the discipline on which searches of this kind rely, the same each time. `Guarding` has the arguments.
+        A contradiction raises `AssumptionBroken`, at the end of the run at the latest."""
+        ...
+
+    def held(self, thread: ThreadId) -> Collection[Location]:
+        """Return the locks that the thread holds. Call this where `pending` may be called, and for a thread that was
+        blocked when a run ended; if it is not known any more what such a thread holds, that is nothing."""
         ...

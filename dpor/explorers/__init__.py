@@ -7,7 +7,8 @@ from typing import Final
 
 from dpor.core.options import Options
 from dpor.core.plural import listed
-from dpor.core.system import OracleSystem, StatefulSystem, System, TellsData
+from dpor.core.system import LockingSystem, OracleSystem, StatefulSystem, System, TellsData
+from dpor.explorers.alone import CONFIGURATIONS, Alone
 from dpor.explorers.bounded_classic import BoundedClassic
 from dpor.explorers.bounded_none import BoundedNone
 from dpor.explorers.causal import Causal
@@ -30,8 +31,10 @@ from dpor.explorers.strategy import KNOWN_PROMISES, Explorer, Strategy
 
 __all__ = [
     "CAUSAL",
+    "CONFIGURATIONS",
     "KNOWN_PROMISES",
     "SAMPLERS",
+    "SHARING_STATES",
     "STATEFUL",
     "STATELESS",
     "STATIC",
@@ -121,6 +124,15 @@ _TABLE = (
         promises=("outcomes", "few states", "endless"),
         paper="PL",
         one_line="choices where Java Pathfinder makes them",
+    ),
+    Strategy(
+        "alone",
+        lambda system, options: Alone(system, options.store, options.escape, options.locks),
+        needs=LockingSystem,
+        options=(*_STORING, "escape", "locks"),
+        promises=("outcomes", "few states", "endless"),
+        paper="DHRR04",
+        one_line="no choices where objects have not escaped, or a lock guards them",
     ),
     Strategy(
         "sa",
@@ -216,6 +228,9 @@ SAMPLERS: Final = tuple(strategy.name for strategy in _TABLE if strategy.samples
 
 STATEFUL: Final = tuple(strategy.name for strategy in _TABLE if strategy.stores_states)
 """The strategies that store the states they meet. They need a system that can tell its state."""
+
+SHARING_STATES: Final = tuple(strategy.name for strategy in _TABLE if strategy.shares_states)
+"""Those of them of which other processes can have parts of the graph."""
 
 DIVIDED: Final = tuple(strategy.name for strategy in _TABLE if strategy.divides)
 """The strategies of which other processes can have parts of the tree."""

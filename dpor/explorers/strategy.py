@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from dpor.core.options import Options
-from dpor.core.system import OracleSystem, Run, StatefulSystem, System, TellsData, Trace
+from dpor.core.system import LockingSystem, OracleSystem, Run, StatefulSystem, System, TellsData, Trace
 from dpor.explorers.search import Stats
 
 
@@ -90,6 +90,11 @@ class Strategy:
     def asks_facts(self) -> bool:
         """True if it asks, while it searches, what the threads may still do."""
         return issubclass(self.needs, OracleSystem)
+
+    @property
+    def shares_states(self) -> bool:
+        """True if other processes can have parts of its graph of states. (What is relied on of locks stays in one.)"""
+        return self.stores_states and not issubclass(self.needs, LockingSystem)
 
     @property
     def stores_states(self) -> bool:

@@ -49,7 +49,7 @@ class CoarseMachine(AbstractMachine):
         before = [self.memory[lock] for lock in self._locks]
         operation = super().step(thread, value)
         for lock, state in zip(self._locks, before, strict=True):
-            if self.memory[lock] != state and _owner(state) not in (None, thread):
+            if self.memory[lock] != state and owner(state) not in (None, thread):
                 self._discipline.released(lock)
         self._go_on(thread)
         return operation
@@ -71,10 +71,10 @@ class CoarseMachine(AbstractMachine):
         accesses = act.operation.accesses
         if not accesses or not all(location in self._variables for location, _ in accesses):
             return False
-        held = [lock for lock in self._locks if _owner(self.memory[lock]) == thread]
+        held = [lock for lock in self._locks if owner(self.memory[lock]) == thread]
         return self._discipline.is_silent(thread, act.operation, held)
 
 
-def _owner(state: Any) -> ThreadId | None:
+def owner(state: Any) -> ThreadId | None:
     """Return the thread that holds a lock in this state."""
     return state[0] if isinstance(state, tuple) else state  # type: ignore[no-any-return]

@@ -7,11 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from dpor.core.discipline import Contradiction, Discipline
 from dpor.core.errors import AssumptionBroken, InternalError, NotDeterministic
+from dpor.core.guarding import Guarding
 from dpor.core.operations import READ, THREAD_MASK, UNKNOWN, VALUE_SHIFT, Location, Operation, OperationTable, ThreadId
 from dpor.core.outcome import Finding
 from dpor.core.plural import plural
 from dpor.core.system import STOP, Chooser, Data, Ending, Pending, Run, StateKey, SyncChoices, Trace
-from dpor.model.coarse import CoarseMachine
+from dpor.model.coarse import CoarseMachine, owner
 from dpor.model.describe import EventText, deadlock_finding, describe, livelock_finding, terminal_state
 from dpor.model.later import Later
 from dpor.model.machine import AbstractMachine, Act, Memory
@@ -66,6 +67,8 @@ class AbstractSystem:
             lambda location: (),
             lambda found: self._began_again(found),
         )
+        self._guarded = self._variables.union(of_sort[Sort.CONDITION])
+        self._guardings: dict[tuple[bool, bool], Guarding] = {}
         self._every_access = True
         self._present = self._machine(), []  # type: tuple[AbstractMachine, list[Act | None]]
         sorts, watched = self.semantics.sorts, self.semantics.watched
@@ -109,8 +112,11 @@ class AbstractSystem:
             raise AssumptionBroken(self._broken[0])
 
     def _began_again(self, found: Contradiction) -> None:
+        self._broken.append(self._in_words(found))
+
+    def _in_words(self, found: Contradiction) -> str:
         place = str(self.table.name_of(found.location))
-        self._broken.append(self._discipline.in_words(found, place, lambda lock: str(self.table.name_of(lock))))
+        return self._discipline.in_words(found, place, lambda lock: str(self.table.name_of(lock)))
 
     def is_memory(self, location: Location) -> bool:
         """True if the location is a variable."""
@@ -198,6 +204,22 @@ class AbstractSystem:
     def withdraw_facts(self, facts: Collection[str]) -> None:
         self._withdrawn.update(facts)
         raise AssumptionBroken("; ".join(f"{fact}: not so" for fact in sorted(facts)))
+
+    def guarding(self, by_use: bool, by_locks: bool) -> Guarding:
+        """See `dpor.core.system.LockingSystem`. Conditions are data, too: they may be used under one lock."""
+        guarding = self._guardings.get((by_use, by_locks))
+        if guarding is None:
+            guarding = Guarding(self._guarded.__contains__, self._locks.__contains__, lambda _: (), self._withdraw)
+            guarding.by_use, guarding.by_locks = by_use, by_locks
+            self._guardings[by_use, by_locks] = guarding
+        return guarding
+
+    def _withdraw(self, found: Contradiction) -> None:
+        raise AssumptionBroken(self._in_words(found))
+
+    def held(self, thread: ThreadId) -> Collection[Location]:
+        memory = self._present[0].memory
+        return [lock for lock in self._locks if owner(memory[lock]) == thread]
 
     def remembers_way(self) -> bool:
         """Return False: objects have the program's names, and there are no clocks."""

@@ -80,6 +80,7 @@ MEASURES: Final = (
     Measure("matched", lambda report: report["matched"]),
     Measure("executions", lambda report: report["executions"]),
     Measure("events", lambda report: report["events"]),
+    Measure("withdrawn", lambda report: len(report["restarts"])),
     Measure("seconds", lambda report: report["seconds"], lambda number: f"{number:,.2f}", cut=False),
     Measure("MB", lambda report: report["peak_memory_bytes"] / 1e6, cut=False),
 )
@@ -222,12 +223,13 @@ def to_csv(comparisons: Iterable[Comparison]) -> str:
     """Return a line for each target and strategy, with the column names of the JSON report."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
-    lines.writerow(["target", "strategy", *COLUMNS, "findings", "reasons", "error"])
+    lines.writerow(["target", "strategy", *COLUMNS, "withdrawn", "findings", "reasons", "error"])
     for row in (row for comparison in comparisons for row in comparison.rows):
         report = row.report or {}
         cells = [report.get(name) for name in COLUMNS]
         reasons = "; ".join(report.get("reasons", ()))
-        lines.writerow([row.target, row.strategy, *cells, len(report.get("findings", ())), reasons, row.error])
+        counts = len(report.get("restarts", ())), len(report.get("findings", ()))
+        lines.writerow([row.target, row.strategy, *cells, *counts, reasons, row.error])
     return out.getvalue()
 
 

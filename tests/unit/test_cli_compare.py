@@ -32,6 +32,11 @@ SCHEMA, REPORT_SCHEMA = (json.loads((REPORTS / name).read_text()) for name in ("
 SB = {"vars": {"x": 0, "y": 0}, "threads": [["w x 1", "r y a"], ["w y 1", "r x a"]]}
 ENDLESS = {"vars": {"x": 0}, "threads": [["w x 2"], [["while", "1", ["w x 1"]]]]}
 
+COUNTER = {
+    "vars": {"x": 0},
+    "locks": ["m"],
+    "threads": [["lock m", "rmw x a a+1", "r x a", "unlock m"], ["lock m", "rmw x a a+1", "r x a", "unlock m"]],
+}
 LOOKERS = """
 from threading import Thread
 
@@ -107,7 +112,7 @@ def test_what_cannot_be_compared_is_exit_code_2() -> None:
         (["sb.json", "missing.py::main"], "dpor: missing.py::main: there is no file missing.py"),
         (["daisy:bug,bug"], "dpor: daisy:bug,bug: bug is given twice"),
         (["sb.json", "--pointers", "ci-ex", "--strategies", "none,dpor"], "--pointers goes with sa or dpor+static, of"),
-        (["sb.json", "--store", "choices", "--strategies", "none"], "--store goes with full or original or sa or"),
+        (["sb.json", "--store", "choices", "--strategies", "none"], "--store goes with full or original or alone or"),
         (["sb.json", "--preemptions", "1", "--strategies", "dpor"], "--preemptions goes with none or classic, of"),
         (["sb.json", "--races"], "dpor: --races needs a search that visits every trace, and full does not"),
         (["sb.json", "--timeouts", "idle"], "dpor: --timeouts means nothing for an abstract program; leave it out"),
@@ -131,6 +136,20 @@ def test_options_of_the_search_are_for_the_strategies_that_have_a_use_for_them()
         found[bool(words)] = [row["states"] for row in rows]
     assert found[True][0] == found[False][0] is None
     assert found[True][1] < found[False][1]
+
+
+def test_the_configurations_of_a_paper_have_their_names() -> None:
+    Path("counter.json").write_text(json.dumps(COUNTER))
+    done = compare("counter.json", "--every-access", "--strategies", "full,B,S,D,DA,LD,D+LD", "--json", "r.json")
+    assert done.exit_code == 0, done.stdout
+    assert "agree: " in done.stdout
+    rows = {row["strategy"]: row for row in json.loads(Path("r.json").read_text())["rows"]}
+    assert [*rows] == ["full", "B", "S", "D", "DA", "LD", "D+LD"]
+    assert rows["B"]["states"] == rows["full"]["states"] > rows["LD"]["states"]
+    assert rows["D"]["events"] <= rows["DA"]["events"]
+    assert [len(rows[name]["restarts"]) for name in ("B", "S", "D", "LD")] == [0, 1, 0, 0]
+    cells = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line}
+    assert cells["withdrawn"] == ["0", "0", "1", "0", "0", "0", "0"]
 
 
 def test_every_access_is_an_event_under_all_strategies() -> None:
@@ -160,6 +179,8 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         "store": "choices",
         "whole_states": True,
         "sync_choices": "shared",
+        "escape": "dynamic",
+        "locks": "none",
         "field_access": "callee",
         "pointers": "ci-dd",
         "immutable": False,
@@ -265,7 +286,7 @@ def test_searches_that_did_not_finish_say_nothing_against_each_other() -> None:
 
 def test_a_disagreement_is_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = {"choices": 0, "states": None, "matched": None, "executions": 1, "events": 1, "seconds": 0.1}
-    rest = {**counts, "verdict": "pass", "reasons": [], "peak_memory_bytes": 1}
+    rest = {**counts, "verdict": "pass", "reasons": [], "restarts": [], "peak_memory_bytes": 1}
     rows = {"none": row("none", **rest), "full": row("full", outcome_digests={}, **rest)}
     monkeypatch.setattr(comparing, "run_job", lambda job: rows[job.options.explorer])
     done = compare("sb.json", "--strategies", "none,full")

@@ -9,10 +9,10 @@ import pytest
 
 from dpor.app.targets import open_target
 from dpor.core.options import Options
-from dpor.core.system import STOP, Ending, Forwarding, OracleSystem, Run, StatefulSystem, System, Trace
+from dpor.core.system import STOP, Ending, Forwarding, LockingSystem, OracleSystem, Run, StatefulSystem, System, Trace
 from dpor.findings.data_races import RaceDetector
 
-PROTOCOLS = (System, StatefulSystem, OracleSystem)
+PROTOCOLS = (System, StatefulSystem, OracleSystem, LockingSystem)
 
 
 def names_in(protocol: type[Any]) -> list[str]:
@@ -48,8 +48,8 @@ def test_each_method_is_that_of_the_other_system(protocol: type[Any], name: str)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_it_can_do_what_the_other_system_can_and_no_more(protocol: type[Any]) -> None:
     around = Forwarding(answering(protocol))
-    can = [isinstance(around, kind) for kind in (StatefulSystem, OracleSystem)]
-    assert can == [issubclass(protocol, kind) for kind in (StatefulSystem, OracleSystem)]
+    can = [isinstance(around, kind) for kind in PROTOCOLS[1:]]
+    assert can == [issubclass(protocol, kind) for kind in PROTOCOLS[1:]]
 
 
 def test_what_a_system_has_beyond_the_protocols_is_there_too() -> None:

@@ -13,7 +13,7 @@ from dpor.app.checking import Session
 from dpor.core.errors import UserError
 from dpor.core.options import Options
 from dpor.core.results import Report
-from dpor.explorers import STATEFUL, shared_graph
+from dpor.explorers import SHARING_STATES, shared_graph
 from dpor.report.progress import Monitor
 from tests.unit.test_sharing import Killing, target
 
@@ -68,7 +68,7 @@ def told(report: Report, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(report, name) for name in names}
 
 
-@pytest.mark.parametrize("strategy", STATEFUL)
+@pytest.mark.parametrize("strategy", SHARING_STATES)
 def test_several_processes_have_the_report_of_one(cache: str, strategy: str) -> None:
     one = dpor.check(cache, strategy=strategy)
     two, three = (dpor.check(cache, strategy=strategy, workers=workers) for workers in (2, 3))

@@ -16,7 +16,7 @@ from dpor.app.stages import stages
 from dpor.cli.completing import strategies
 from dpor.cli.main import cli
 from dpor.core.options import Options, options_of
-from dpor.core.system import OracleSystem, StatefulSystem, System, TellsData
+from dpor.core.system import LockingSystem, OracleSystem, StatefulSystem, System, TellsData
 from dpor.explorers import (
     CAUSAL,
     DIVIDED,
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 def test_an_entry_says_what_there_is(strategy: Strategy) -> None:
     assert set(strategy.options) <= {option.name for option in attrs.fields(Options)}
     assert set(strategy.promises) <= KNOWN_PROMISES.keys()
-    assert strategy.needs in (System, StatefulSystem, OracleSystem, TellsData)
+    assert strategy.needs in (System, StatefulSystem, OracleSystem, LockingSystem, TellsData)
     assert len({"outcomes", "observations"} & {*strategy.promises}) == (not strategy.samples)
     papers = re.findall(r"^- \*\*(\w+)\*\*: ", (ROOT / "GLOSSARY.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert strategy.paper in ("", *papers)

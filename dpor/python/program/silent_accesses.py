@@ -12,6 +12,7 @@ from typing import Any
 
 from dpor.core.discipline import Contradiction, Discipline
 from dpor.core.errors import AssumptionBroken
+from dpor.core.guarding import Guarding
 from dpor.core.operations import Location, OperationTable
 from dpor.python.kernel import assumptions
 from dpor.python.kernel.program_frames import last_place
@@ -78,6 +79,10 @@ class SilentAccesses(Discipline):
             if lock is not None and lock.dpor_location == location:
                 return f"{type(lock).__name__} {lock.dpor_made_as}"
         return "a lock"
+
+
+class GuardedAccesses(SilentAccesses, Guarding):
+    """On what a search relies that runs threads alone."""
 
 
 def _is_made_early(name: Any) -> bool:

@@ -32,6 +32,7 @@ from dpor.core.errors import (
     Unfinished,
     UserError,
 )
+from dpor.core.guarding import Guarding
 from dpor.core.operations import Location, Operation, ThreadId
 from dpor.core.oracle import At, Oracle, ProgramSource
 from dpor.core.outcome import Finding, Kind
@@ -62,7 +63,7 @@ from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.initial_state import InitialState
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
-from dpor.python.program.silent_accesses import SilentAccesses
+from dpor.python.program.silent_accesses import GuardedAccesses, SilentAccesses
 from dpor.python.program.sink import Sink
 from dpor.python.program.static_facts import StaticOracle, is_in_program, stack_of
 from dpor.python.program.target import Opener, Target, load_target
@@ -132,6 +133,7 @@ class PythonSystem:
         self._oracle: Oracle | None = None
         self._know_facts()
         self._silent = SilentAccesses(self._search.operations)
+        self._guardings: dict[tuple[bool, bool], Guarding] = {}
         self._runs = self._begun = 0  # runs, and those before the present search
         self._returned: Hashable = None
         self._whole_states: dict[bytes, bytes] = {}
@@ -397,6 +399,18 @@ class PythonSystem:
 
     def canonical(self, operation: Operation) -> Operation:
         return self._capture.canonical(operation)
+
+    def guarding(self, by_use: bool, by_locks: bool) -> Guarding:
+        """See `dpor.core.system.LockingSystem`."""
+        guarding = self._guardings.get((by_use, by_locks))
+        if guarding is None:
+            guarding = self._guardings[by_use, by_locks] = GuardedAccesses(self._search.operations)
+            guarding.by_use, guarding.by_locks = by_use, by_locks
+        return guarding
+
+    def held(self, thread: ThreadId) -> Collection[Location]:
+        """See `dpor.core.system.LockingSystem`."""
+        return run.threads[thread].held if thread < len(run.threads) else ()
 
     # ------------------------------------------------------------------ what is known beforehand
 

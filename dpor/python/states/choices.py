@@ -29,7 +29,8 @@ from dpor.python.states.frames import Layouts, ThreadPart, add_frame, frames_of
 from dpor.python.states.stacks import StateUnknown
 
 TRIES: Final = "tried locks"
-"""The fact that some thread tests whether a lock is held, so that a release matters even if it frees no thread."""
+"""The fact that some thread tests whether a lock is held, or releases one that it does not hold, so that a release
+matters even if it frees no thread."""
 
 
 Holding: TypeAlias = Callable[[ModelThread], Sequence[Any]]
@@ -40,9 +41,8 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
     """See `dpor.core.system.StatefulSystem.is_choice`."""
     thread = run.threads[number]
     others = [t for t in run.threads if t.bit and t.running and t is not thread]
-    for t in run.threads:
-        if t.pending is not None and isinstance(t.pending.rule, (Try, TryAgain, Locked)):
-            assumptions.used_by_several(TRIES, "whether a lock is held")
+    if TRIES not in run.facts and any(map(_can_tell, run.threads)):
+        assumptions.used_by_several(TRIES, "whether a lock is held")
     operation = pending_of(thread)
     if operation is None or not others:
         return False
@@ -66,6 +66,14 @@ def is_choice(number: int, sync_choices: SyncChoices, layouts: Layouts, held_by:
         except StateUnknown:
             return True
     return True
+
+
+def _can_tell(thread: ModelThread) -> bool:
+    """True if the thread's next operation does not wait for a lock, and depends on whether another thread holds it."""
+    rule = None if thread.pending is None else thread.pending.rule
+    if isinstance(rule, Release):
+        return thread.objects is not None and thread.objects[0].dpor_state != thread.id
+    return isinstance(rule, (Try, TryAgain, Locked))
 
 
 def _shares(
