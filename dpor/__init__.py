@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpor.app.checking import check
+    from dpor.app.outcomes import Outcomes, outcomes
     from dpor.app.replaying import replay
     from dpor.app.resuming import resume
     from dpor.core.errors import (
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         BadSchedule,
         BadTarget,
         DporError,
+        IncompleteOutcomes,
         InternalError,
         NotDeterministic,
         Unsupported,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from dpor.core.results import Failure, Report, Verdict
     from dpor.core.schedule import SavedSchedule
     from dpor.core.steps import Step
+    from dpor.core.told import Failed, Outcome
     from dpor.core.version import VERSION as __version__
     from dpor.pytest.mark import interleave
     from dpor.python.kernel.data_choices import choose
@@ -42,6 +45,7 @@ _HOMES = {
         "BadSchedule",
         "BadTarget",
         "DporError",
+        "IncompleteOutcomes",
         "InternalError",
         "NotDeterministic",
         "Unsupported",
@@ -52,6 +56,8 @@ _HOMES = {
     "dpor.pytest.mark": ("interleave",),
     "dpor.core.results": ("Failure", "Report", "Verdict"),
     "dpor.core.steps": ("Step",),
+    "dpor.core.told": ("Failed", "Outcome"),
+    "dpor.app.outcomes": ("Outcomes", "outcomes"),
     "dpor.app.replaying": ("replay",),
     "dpor.app.resuming": ("resume",),
     "dpor.python.kernel.data_choices": ("choose",),
@@ -67,11 +73,15 @@ __all__ = [
     "BadSchedule",
     "BadTarget",
     "DporError",
+    "Failed",
     "Failure",
+    "IncompleteOutcomes",
     "InternalError",
     "Kind",
     "NotDeterministic",
     "Options",
+    "Outcome",
+    "Outcomes",
     "Report",
     "SavedSchedule",
     "Step",
@@ -85,6 +95,7 @@ __all__ = [
     "interleave",
     "invariant",
     "linearizable",
+    "outcomes",
     "replay",
     "resume",
 ]

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from dpor.app import advice
 from dpor.app.budgets import EXPLAINING_SECONDS, MOST_RESTARTS
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged
@@ -25,6 +27,7 @@ from dpor.app.searching import Searching
 from dpor.app.sharing import prepared
 from dpor.app.stages import Stage, is_next_bound
 from dpor.app.strategies import explorer_of, shortfall
+from dpor.app.telling import tell_outcomes
 from dpor.app.targets import Target, is_python, open_target, shareable, target_name
 from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
@@ -60,6 +63,7 @@ class Session:
     mapped    True if `class_map` will be called
     keeper    keeps what is left of a search that is cut; None: nothing does
     resumed   what an earlier check has kept: this one goes on with it
+    explains  False if failures are reported as they were seen
     """
 
     def __init__(
@@ -71,7 +75,11 @@ class Session:
         mapped: bool = False,
         keeper: Keeper | None = None,
         resumed: Checkpoint | None = None,
+        explains: bool = True,
     ) -> None:
+        if options.outcomes:
+            options = attrs.evolve(options, all=True)
+        self._explains = explains
         if keeper is None and options.checkpoint:
             keeper = Keeper(Path(options.checkpoint), periodic=True)
         self._course = Course(shareable(target, options), options, monitor or Monitor(), mapped, resumed)
@@ -172,7 +180,10 @@ class Session:
             if isinstance(search, StatefulSearch):
                 results.note_states(system, search)
             system.see_every_access(True)
-            explain_failures(course)
+            if course.options.outcomes:
+                tell_outcomes(course)
+            if self._explains:
+                explain_failures(course)
         return self.report()
 
     def _note_broken(self, fact: AssumptionBroken) -> None:

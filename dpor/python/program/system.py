@@ -485,6 +485,11 @@ class PythonSystem:
             "nothing returned" if returned is None else f"returned {frozen_in_words(returned)}"
         )
 
+    def returned(self, outcome: Any) -> Hashable:
+        """See `dpor.findings.explain.Checkable`: what the target returned, frozen."""
+        returned: Hashable = outcome[0]
+        return returned
+
     def _failure(self, thread: ModelThread, error: BaseException, message: str) -> Finding:
         place = failures.place(error, self._loader.is_program_file)
         return Finding(
