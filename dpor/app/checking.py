@@ -27,8 +27,8 @@ from dpor.app.searching import Searching
 from dpor.app.sharing import prepared
 from dpor.app.stages import Stage, is_next_bound
 from dpor.app.strategies import explorer_of, shortfall
-from dpor.app.telling import tell_outcomes
 from dpor.app.targets import Target, is_python, open_target, shareable, target_name
+from dpor.app.telling import tell_outcomes
 from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
 from dpor.core.operations import Action

@@ -132,9 +132,9 @@ class Results:
     reasons      why the search was stopped
     incomplete   why its runs show less than everything
     results      the different results of complete runs, each an outcome and a deadlock
-    witnesses    if outcomes are asked for: the digests of what runs have come to (`dpor.core.told.result_of`), each with
-                 its witness
-    digests      the digests of `results`, with the outcomes in words; and the digests of the outcomes and of the deadlocks alone
+    witnesses    if outcomes are asked for: what runs have come to (`dpor.core.told.result_of`), by its digest
+    digests      the digests of `results`, with the outcomes in words; `outcomes` and `deadlocks`: those of
+                 the outcomes and of the deadlocks alone
     told         the outcomes, with schedules
     branching    for how many alternatives accesses to a location are the reason, by location
     cut          True if the search ended because its time was over, and `resumable` if it can be gone on with

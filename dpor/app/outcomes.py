@@ -9,7 +9,7 @@ import attrs
 
 from dpor.app.checking import Session
 from dpor.app.option_docs import complete
-from dpor.app.targets import Target, is_python
+from dpor.app.targets import Target
 from dpor.core.errors import IncompleteOutcomes
 from dpor.core.options import Options, with_changes
 from dpor.core.outcome import Kind

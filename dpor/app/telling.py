@@ -13,7 +13,7 @@ from dpor.core.errors import GivenUp, UserError
 from dpor.core.outcome import digest
 from dpor.core.schedule import follow
 from dpor.core.system import Run, Trace
-from dpor.core.told import Outcome, failures_of, result_of
+from dpor.core.told import Outcome, result_of
 from dpor.findings.explain import Checkable
 from dpor.findings.fewest import Fewest, fewest
 from dpor.findings.minimise import switches
@@ -38,7 +38,9 @@ def tell_outcomes(course: Course) -> None:
     ways = {known: witness.schedule for known, witness in results.witnesses.items()}
     try:
         endless = {known for known, way in ways.items() if result(system.run(Trace(), follow(way))) is None}
-        small = fewest(system, {known: way for known, way in ways.items() if known not in endless}, result, phases.is_over)
+        small = fewest(
+            system, {known: way for known, way in ways.items() if known not in endless}, result, phases.is_over
+        )
     except UserError as error:
         results.reasons[f"{type(error).__name__}: {error}"] = None
         small = {}

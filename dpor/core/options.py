@@ -289,7 +289,7 @@ class Options:
         default=False,
         validator=_is_bool,
         metadata=_about(
-            "go on after failures, as with all, and report each outcome with a schedule that gives it: see dpor.outcomes",
+            "go on after failures, as with all, and report each outcome with a schedule: see dpor.outcomes",
             Group.SEARCH,
             help="Go on after failures, as with --all; show each outcome, with a schedule of the fewest switches.",
             commands=("check",),

@@ -80,13 +80,15 @@ def failures_of(run: Run) -> tuple[Failed, ...]:
 
 
 def result_of(run: Run, returned: Any) -> Hashable:
-    """Return the result of a run; None if it has none, because it was not carried out to its end.
+    """Return the result of a run; None if it has none, because it was not carried out to its end. A run that goes round
+    a livelock counts as one that was.
 
     returned   of an outcome of the run's system, what the target returned: a function
     """
     failures = failures_of(run)
-    if run.ending is Ending.COMPLETE or run.ending is Ending.SPINNING or (run.ending is Ending.STOPPED and failures):
-        if failures:
-            return ("failed", tuple((failed.kind, failed.message) for failed in failures))
-        return ("returned", returned(run.outcome))
-    return None
+    goes_round = run.ending is Ending.STOPPED and any(finding.is_cycle for finding in run.findings)
+    if not (run.ending is Ending.COMPLETE or run.ending is Ending.SPINNING or goes_round):
+        return None
+    if failures:
+        return ("failed", tuple((failed.kind, failed.message) for failed in failures))
+    return ("returned", returned(run.outcome))

@@ -412,7 +412,10 @@ class Capture:
             heap.refs(library.listed.values())
 
     def _failures(self, heap: Heap) -> None:
-        """Add the exceptions that have ended threads: the run's outcome has their texts and places."""
+        """Add what has failed: exceptions that have ended threads, and what did not hold. The run's outcome has it."""
+        specified = specifying.current()
+        for finding in () if specified is None else specified.findings:
+            heap.out.append(("unmet", finding.kind.value, finding.message, finding.thread))
         for failure in run.exceptions:
             heap.out.append(("failed", failure.thread.id, failure.message))
             heap.ref(failure.error)
