@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpor.app.checking import check
-    from dpor.app.outcomes import Outcomes, outcomes
+    from dpor.app.outcomes import Outcomes, Refinement, outcomes, refines
     from dpor.app.replaying import replay
     from dpor.app.resuming import resume
     from dpor.core.errors import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dpor.core.version import VERSION as __version__
     from dpor.pytest.mark import interleave
     from dpor.python.kernel.data_choices import choose
+    from dpor.python.kernel.interest import assume, reached
     from dpor.python.specs.histories import linearizable
     from dpor.python.specs.invariants import invariant
 
@@ -57,10 +58,11 @@ _HOMES = {
     "dpor.core.results": ("Failure", "Report", "Verdict"),
     "dpor.core.steps": ("Step",),
     "dpor.core.told": ("Failed", "Outcome"),
-    "dpor.app.outcomes": ("Outcomes", "outcomes"),
+    "dpor.app.outcomes": ("Outcomes", "Refinement", "outcomes", "refines"),
     "dpor.app.replaying": ("replay",),
     "dpor.app.resuming": ("resume",),
     "dpor.python.kernel.data_choices": ("choose",),
+    "dpor.python.kernel.interest": ("assume", "reached"),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
     "dpor.core.schedule": ("SavedSchedule",),
@@ -82,6 +84,7 @@ __all__ = [
     "Options",
     "Outcome",
     "Outcomes",
+    "Refinement",
     "Report",
     "SavedSchedule",
     "Step",
@@ -90,12 +93,15 @@ __all__ = [
     "UserError",
     "Verdict",
     "__version__",
+    "assume",
     "check",
     "choose",
     "interleave",
     "invariant",
     "linearizable",
     "outcomes",
+    "reached",
+    "refines",
     "replay",
     "resume",
 ]

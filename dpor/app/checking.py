@@ -33,7 +33,8 @@ from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, Order, with_changes
-from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Report, Verdict
+from dpor.core.results import ALL_DROPPED, NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Report, Verdict
+from dpor.core.schedule import relative
 from dpor.core.system import StatefulSystem
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, saved_tree
@@ -255,6 +256,11 @@ class Session:
         why = list(dict.fromkeys([*lacks, *results.incomplete, *results.reasons, *course.doubts, *further]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
+        if results.dropped and not results.digests and not results.seen:
+            why.append(ALL_DROPPED)
+        if results.finished and course.opened is not None:
+            missed = [each for each in course.opened.labels().items() if each[0] not in results.labels]
+            why += [f"never reached: {label} ({relative(place)})" for label, place in missed]
         if not why and not results.visible and not results.seen and is_python(course.target):
             if results.threads and not results.shares:
                 why = [NOTHING_SHARED]

@@ -135,6 +135,7 @@ class Results:
     witnesses    if outcomes are asked for: what runs have come to (`dpor.core.told.result_of`), by its digest
     digests      the digests of `results`, with the outcomes in words; `outcomes` and `deadlocks`: those of
                  the outcomes and of the deadlocks alone
+    labels       what runs that were not dropped have come to (`dpor.reached`), and how many were `dropped`
     told         the outcomes, with schedules
     branching    for how many alternatives accesses to a location are the reason, by location
     cut          True if the search ended because its time was over, and `resumable` if it can be gone on with
@@ -151,6 +152,8 @@ class Results:
     seen: dict[object, Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
     told: tuple[Outcome, ...] = ()
+    labels: set[str] = attrs.field(factory=set)
+    dropped: int = 0
     explained: list[FailureWithRun | None] = attrs.field(factory=list)
     finished: bool = False
     left: bool = False
@@ -180,6 +183,9 @@ class Results:
                 if self.first is None and not self.digests:
                     self.first = Repeatable(trace.copy(), result)
                 self._take_result(run, system)
+        self.dropped += run.ending is Ending.DROPPED
+        if run.labels and (run.findings or run.ending in (Ending.COMPLETE, Ending.SPINNING)):
+            self.labels |= run.labels
         if options.outcomes and (shown := result_of(run, system.returned)) is not None:
             known = digest(shown)
             if known not in self.witnesses:
@@ -206,6 +212,8 @@ class Results:
         for known, text in other.digests.items():
             if known not in self.digests:
                 self.digests[known] = text if len(self.digests) < MOST_TEXTS else ""
+        self.labels |= other.labels
+        self.dropped += other.dropped
         self.witnesses = {**other.witnesses, **self.witnesses}
         self.branching += other.branching
         self.outcomes |= other.outcomes
@@ -229,6 +237,7 @@ class Results:
             "terminates": self.terminates,
             "cycle": self.cycle,
             "outcomes": len(self.outcomes),
+            "dropped": self.dropped,
             "outcome_list": self.told,
             "outcome_digests": dict(sorted(self.digests.items())),
             "visible": self.visible,
@@ -269,6 +278,8 @@ class Results:
             "counts": attrs.asdict(counts),
             "incomplete": list(self.incomplete),
             "if_endless": [reason for reason in self.incomplete if isinstance(reason, IfEndless)],
+            "labels": sorted(self.labels),
+            "dropped": self.dropped - (again is not None and again.ending is Ending.DROPPED),
             "witnesses": {known: witness.to_json() for known, witness in self.witnesses.items()},
             "digests": self.digests,
             "outcomes": sorted(self.outcomes),
@@ -293,6 +304,8 @@ class Results:
                 IfEndless(reason) if reason in content.get("if_endless", ()) else reason: None
                 for reason in content["incomplete"]
             },
+            labels=set(content.get("labels", ())),
+            dropped=int(content.get("dropped", 0)),
             witnesses={known: Witness.from_json(*saved) for known, saved in content.get("witnesses", {}).items()},
             digests=dict(content["digests"]),
             outcomes=set(content["outcomes"]),

@@ -48,12 +48,12 @@ class Outcomes(Collection[Outcome]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Outcomes):
-            self._must_be_complete()
-            other._must_be_complete()
+            self.must_be_complete()
+            other.must_be_complete()
             return {*map(_identity, self)} == {*map(_identity, other)}
         if not isinstance(other, set | frozenset | list | tuple):
             return NotImplemented
-        self._must_be_complete()
+        self.must_be_complete()
         expected = [_matcher(each) for each in other]
         return all(any(matches(found) for matches in expected) for found in self) and all(
             any(map(matches, self)) for matches in expected
@@ -65,7 +65,8 @@ class Outcomes(Collection[Outcome]):
         told = ", ".join(found.text.removeprefix("returned ") for found in self)
         return f"{{{told}}}" + ("" if self.complete else f" and perhaps others ({'; '.join(self.reasons)})")
 
-    def _must_be_complete(self) -> None:
+    def must_be_complete(self) -> None:
+        """Raise `IncompleteOutcomes` if there may be others, unless that is allowed."""
         if not (self.complete or self.is_allowed):
             raise IncompleteOutcomes(
                 f"the outcomes of {self.target} are not all known ({'; '.join(self.reasons)}), so to compare them means"
@@ -89,6 +90,43 @@ def outcomes(
 
 
 complete(outcomes, Options)
+
+
+@attrs.frozen
+class Refinement:
+    """Whether one program refines another: true if it does.
+
+    more   the outcomes of the new program that the old one does not have, each with a schedule
+    new, old   the outcomes of both
+    """
+
+    more: tuple[Outcome, ...]
+    new: Outcomes = attrs.field(repr=False)
+    old: Outcomes = attrs.field(repr=False)
+
+    def __bool__(self) -> bool:
+        return not self.more
+
+
+def refines(new: Target, old: Target, options: Options | None = None, **changes: Any) -> Refinement:
+    """Explore both targets, and return whether every outcome of the new one is one of the old one: `assert
+    dpor.refines(lock_free, locked)`. Values are compared by structure, exceptions by kind and text, deadlocks and
+    livelocks by kind.
+
+    Takes the options of `dpor.check`. Raises `IncompleteOutcomes` if a search was cut, so that this is not known, and
+    `UserError` as `dpor.check` does.
+    """
+    chosen = with_changes(options or Options(), changes, "dpor.refines")
+    expected, found = outcomes(old, chosen), outcomes(new, chosen)
+    expected.must_be_complete()
+    known = {*map(_identity, expected)}
+    more = tuple(each for each in found if _identity(each) not in known)
+    if not more:
+        found.must_be_complete()
+    return Refinement(more, found, expected)
+
+
+complete(refines, Options)
 
 
 # ---------------------------------------------------------------------- comparing

@@ -87,7 +87,8 @@ def result_of(run: Run, returned: Any) -> Hashable:
     """
     failures = failures_of(run)
     goes_round = run.ending is Ending.STOPPED and any(finding.is_cycle for finding in run.findings)
-    if not (run.ending is Ending.COMPLETE or run.ending is Ending.SPINNING or goes_round):
+    failed_first = run.ending is Ending.DROPPED and failures
+    if not (run.ending is Ending.COMPLETE or run.ending is Ending.SPINNING or goes_round or failed_first):
         return None
     if failures:
         return ("failed", tuple((failed.kind, failed.message) for failed in failures))

@@ -57,6 +57,10 @@ class Checkable(ExplainingSystem, Protocol):
         """Describe an outcome of its runs in words."""
         ...
 
+    def labels(self) -> Mapping[str, str]:
+        """Return the labels that some of its runs must come to, each with its place."""
+        ...
+
     def returned(self, outcome: Any) -> Hashable:
         """Return what distinguishes an outcome of its runs from others in which nothing failed."""
         ...

@@ -149,7 +149,7 @@ class _Attempt:
     def take(self, trace: Trace, run: Run) -> bool:
         """Keep this run if it is better. Return True if it is. A run that was ended by the clock could not be
         repeated."""
-        if run.ending in (Ending.COMPLETE, Ending.SPINNING):
+        if run.ending in (Ending.COMPLETE, Ending.SPINNING, Ending.DROPPED):
             self.lengths.add(len(trace))
         elif run.ending is not Ending.CUT:
             return False

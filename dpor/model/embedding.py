@@ -199,6 +199,10 @@ class Embedded:
     def recall_accesses(self, shown: Any) -> None:
         """Do nothing: no search is kept."""
 
+    def labels(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        return {}
+
     def returned(self, outcome: Any) -> Hashable:
         """See `dpor.findings.explain.Checkable`."""
         return outcome  # type: ignore[no-any-return]

@@ -119,6 +119,10 @@ class AbstractSystem:
         """Describe the events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)
 
+    def labels(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        return {}
+
     def returned(self, outcome: Outcome) -> Outcome:
         """See `dpor.findings.explain.Checkable`."""
         return outcome

@@ -128,6 +128,40 @@ def test_a_kind_that_there_is_not_is_one_line() -> None:
         dpor.Failed("dead")
 
 
+# ---------------------------------------------------------------------- refinement
+
+
+def locked() -> int:
+    hits, lock = [0], threading.Lock()
+
+    def add() -> None:
+        with lock:
+            hits[0] += 1
+
+    run(add, add)
+    return hits[0]
+
+
+def test_a_program_refines_another_if_it_has_no_outcome_more() -> None:
+    assert dpor.refines(locked, locked)
+    assert dpor.refines(locked, counter)
+    found = dpor.refines(counter, locked)
+    assert not found
+    assert [each.text for each in found.more] == ["returned 1"]
+    assert found.more[0].switches == 4
+    assert found.more[0].trace
+    assert dpor.refines(crossed, crossed)
+    assert not dpor.refines(crossed, counter)
+
+
+def test_what_is_not_known_is_no_refinement() -> None:
+    cut = "the outcomes of .* are not all known"
+    with pytest.raises(dpor.IncompleteOutcomes, match=cut):
+        dpor.refines(locked, counter, preemptions=0)
+    with pytest.raises(dpor.IncompleteOutcomes, match=cut):
+        dpor.refines(counter, locked, max_executions=2)
+
+
 # ---------------------------------------------------------------------- held against every schedule
 
 
