@@ -21,7 +21,7 @@ def labels_of(texts: Mapping[str, str], entry: str | None, code: CodeType | None
     texts   the program's source by file
     entry   the target, as "path::dotted.name"; or else its `code`
     """
-    if not any(f"{NAME}(" in text for text in texts.values()):
+    if not any(f"{NAME}(" in text and "dpor" in text for text in texts.values()):
         return {}
     file, _, dotted = (entry or "").rpartition("::")
     name, line = dotted.rpartition(".")[2], 0
