@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpor.app.checking import check
+    from dpor.app.outcomes import Outcomes, Refinement, outcomes, refines
     from dpor.app.replaying import replay
     from dpor.app.resuming import resume
     from dpor.core.errors import (
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         BadSchedule,
         BadTarget,
         DporError,
+        IncompleteOutcomes,
         InternalError,
         NotDeterministic,
         Unsupported,
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from dpor.core.results import Failure, Report, Verdict
     from dpor.core.schedule import SavedSchedule
     from dpor.core.steps import Step
+    from dpor.core.told import Failed, Outcome
     from dpor.core.version import VERSION as __version__
     from dpor.pytest.mark import interleave
     from dpor.python.kernel.data_choices import choose
+    from dpor.python.kernel.interest import assume, reached
     from dpor.python.specs.histories import linearizable
     from dpor.python.specs.invariants import invariant
 
@@ -42,6 +46,7 @@ _HOMES = {
         "BadSchedule",
         "BadTarget",
         "DporError",
+        "IncompleteOutcomes",
         "InternalError",
         "NotDeterministic",
         "Unsupported",
@@ -52,9 +57,12 @@ _HOMES = {
     "dpor.pytest.mark": ("interleave",),
     "dpor.core.results": ("Failure", "Report", "Verdict"),
     "dpor.core.steps": ("Step",),
+    "dpor.core.told": ("Failed", "Outcome"),
+    "dpor.app.outcomes": ("Outcomes", "Refinement", "outcomes", "refines"),
     "dpor.app.replaying": ("replay",),
     "dpor.app.resuming": ("resume",),
     "dpor.python.kernel.data_choices": ("choose",),
+    "dpor.python.kernel.interest": ("assume", "reached"),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
     "dpor.core.schedule": ("SavedSchedule",),
@@ -67,11 +75,16 @@ __all__ = [
     "BadSchedule",
     "BadTarget",
     "DporError",
+    "Failed",
     "Failure",
+    "IncompleteOutcomes",
     "InternalError",
     "Kind",
     "NotDeterministic",
     "Options",
+    "Outcome",
+    "Outcomes",
+    "Refinement",
     "Report",
     "SavedSchedule",
     "Step",
@@ -80,11 +93,15 @@ __all__ = [
     "UserError",
     "Verdict",
     "__version__",
+    "assume",
     "check",
     "choose",
     "interleave",
     "invariant",
     "linearizable",
+    "outcomes",
+    "reached",
+    "refines",
     "replay",
     "resume",
 ]

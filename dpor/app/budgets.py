@@ -11,6 +11,9 @@ MINIMISING_SECONDS = 5.0
 """For minimising one finding. A last resort for very long runs: the real bound is `dpor.findings.minimise.BUDGET`."""
 ORDERING_SECONDS = 4.0
 """For trying the events of one finding in other orders. A last resort likewise."""
+OUTCOMES_SECONDS = 10.0
+"""For finding schedules with few switches for all outcomes, and describing their runs. A last resort likewise: the real
+bounds are in `dpor.findings.fewest`."""
 STANDSTILL = 5
 """Beats without an event after which a run made to explain a finding is given up; other runs may do."""
 ESTIMATING_SECONDS = 0.8

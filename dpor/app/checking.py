@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from dpor.app import advice
 from dpor.app.budgets import EXPLAINING_SECONDS, MOST_RESTARTS
 from dpor.app.checkpoint import Checkpoint, Keeper, damaged
@@ -26,11 +28,13 @@ from dpor.app.sharing import prepared
 from dpor.app.stages import Stage, is_next_bound
 from dpor.app.strategies import explorer_of, needs_every_access, shortfall
 from dpor.app.targets import Target, is_python, open_target, shareable, target_name
+from dpor.app.telling import tell_outcomes
 from dpor.core.errors import AssumptionBroken, InternalError, Unfinished
 from dpor.core.memory import peak_memory
 from dpor.core.operations import Action
 from dpor.core.options import Options, Order, with_changes
-from dpor.core.results import NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Report, Verdict
+from dpor.core.results import ALL_DROPPED, NOT_FINISHED, NOTHING_SHARED, ONE_THREAD, Branching, Report, Verdict
+from dpor.core.schedule import relative
 from dpor.core.system import StatefulSystem
 from dpor.core.version import VERSION
 from dpor.explorers import SAMPLERS, STATEFUL, Explorer, saved_tree
@@ -60,6 +64,7 @@ class Session:
     mapped    True if `class_map` will be called
     keeper    keeps what is left of a search that is cut; None: nothing does
     resumed   what an earlier check has kept: this one goes on with it
+    explains  False if failures are reported as they were seen
     """
 
     def __init__(
@@ -71,7 +76,11 @@ class Session:
         mapped: bool = False,
         keeper: Keeper | None = None,
         resumed: Checkpoint | None = None,
+        explains: bool = True,
     ) -> None:
+        if options.outcomes:
+            options = attrs.evolve(options, all=True)
+        self._explains = explains
         if keeper is None and options.checkpoint:
             keeper = Keeper(Path(options.checkpoint), periodic=True)
         self._course = Course(shareable(target, options), options, monitor or Monitor(), mapped, resumed)
@@ -172,7 +181,10 @@ class Session:
             if isinstance(search, StatefulSearch):
                 results.note_states(system, search)
             system.see_every_access(True)
-            explain_failures(course)
+            if course.options.outcomes:
+                tell_outcomes(course)
+            if self._explains:
+                explain_failures(course)
         return self.report()
 
     def _note_broken(self, fact: AssumptionBroken) -> None:
@@ -244,6 +256,11 @@ class Session:
         why = list(dict.fromkeys([*lacks, *results.incomplete, *results.reasons, *course.doubts, *further]))
         if not results.finished and not why:
             why = [NOT_FINISHED]
+        if results.dropped and not results.digests and not results.seen:
+            why.append(ALL_DROPPED)
+        if results.finished and course.opened is not None:
+            missed = [each for each in course.opened.labels().items() if each[0] not in results.labels]
+            why += [f"never reached: {label} ({relative(place)})" for label, place in missed]
         if not why and not results.visible and not results.seen and is_python(course.target):
             if results.threads and not results.shares:
                 why = [NOTHING_SHARED]

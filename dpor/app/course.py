@@ -100,12 +100,9 @@ class Course:
         """Take note of what a run shows."""
         results = self.results
         if self.mapped and run.ending is Ending.COMPLETE and is_to_be_mapped(results.explored):
-            results.explored.append((trace.copy(), self._in_words(run)))
-        if results.take(run, trace, self._in_words, self.options.all):
+            results.explored.append((trace.copy(), outcome_in_words(self.system, run)))
+        if results.take(run, trace, self.system, self.options):
             self.monitor.beat()
-
-    def _in_words(self, run: Run) -> str:
-        return outcome_in_words(self.system, run)
 
     def remember_found(self) -> None:
         """Remember the findings of a search that is left, or begins again."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from dpor.core.errors import NotDeterministic
 from dpor.core.operations import Action
+from dpor.core.options import Options
 from dpor.core.outcome import Finding, Kind, digest
 from dpor.core.results import Estimate, Failure
 from dpor.core.schedule import follow
 from dpor.core.steps import Step
 from dpor.core.system import STOP, Ending, IfEndless, Run, System, Trace
+from dpor.core.told import Failed, Outcome, failures_of, result_of
 from dpor.explorers import Stats
 from dpor.explorers.states import StatefulSearch
 from dpor.findings.explain import Checkable, FailureWithRun
@@ -57,6 +59,21 @@ class Seen:
             }
         )
         return cls(finding, tuple(content["schedule"]), content["execution"], content["occurrences"])
+
+
+@attrs.frozen
+class Witness:
+    """The schedule under which a result was seen first, and what failed in it."""
+
+    schedule: tuple[Action, ...]
+    failures: tuple[Failed, ...]
+
+    def to_json(self) -> list[Any]:
+        return [list(self.schedule), [[failed.kind, failed.message] for failed in self.failures]]
+
+    @classmethod
+    def from_json(cls, schedule: Iterable[Action], failures: Iterable[tuple[str, str]]) -> Witness:
+        return cls(tuple(schedule), tuple(Failed(kind, message) for kind, message in failures))
 
 
 def outcome_in_words(system: Checkable, run: Run) -> str:
@@ -115,7 +132,11 @@ class Results:
     reasons      why the search was stopped
     incomplete   why its runs show less than everything
     results      the different results of complete runs, each an outcome and a deadlock
-    digests      their digests, with the outcomes in words; and the digests of the outcomes and of the deadlocks alone
+    witnesses    if outcomes are asked for: what runs have come to (`dpor.core.told.result_of`), by its digest
+    digests      the digests of `results`, with the outcomes in words; `outcomes` and `deadlocks`: those of
+                 the outcomes and of the deadlocks alone
+    labels       what runs that were not dropped have come to (`dpor.reached`), and how many were `dropped`
+    told         the outcomes, with schedules
     branching    for how many alternatives accesses to a location are the reason, by location
     cut          True if the search ended because its time was over, and `resumable` if it can be gone on with
     """
@@ -124,11 +145,15 @@ class Results:
     reasons: dict[str, None] = attrs.field(factory=dict)
     incomplete: dict[str, None] = attrs.field(factory=dict)
     results: set[tuple[Hashable, Hashable]] = attrs.field(factory=set)
+    witnesses: dict[str, Witness] = attrs.field(factory=dict)
     digests: dict[str, str] = attrs.field(factory=dict)
     outcomes: set[str] = attrs.field(factory=set)
     deadlocks: set[str] = attrs.field(factory=set)
     seen: dict[object, Seen] = attrs.field(factory=dict)
     failures: list[Failure] = attrs.field(factory=list)
+    told: tuple[Outcome, ...] = ()
+    labels: set[str] = attrs.field(factory=set)
+    dropped: int = 0
     explained: list[FailureWithRun | None] = attrs.field(factory=list)
     finished: bool = False
     left: bool = False
@@ -145,12 +170,8 @@ class Results:
     cut: bool = False
     resumable: bool = False
 
-    def take(self, run: Run, trace: Trace, words: Callable[[Run], str], all_: bool) -> bool:
-        """Take note of what a run shows. Returns True if it has a new failure.
-
-        words   makes a text of its result
-        all_    False: of its failures, the first is enough
-        """
+    def take(self, run: Run, trace: Trace, system: Checkable, options: Options) -> bool:
+        """Take note of what a run of the system shows. Returns True if it has a new failure."""
         if not self.visible:
             kinds = {operation.kind for operation in trace.operations}
             self.visible = not kinds <= LIVES
@@ -161,11 +182,18 @@ class Results:
             if result not in self.results:
                 if self.first is None and not self.digests:
                     self.first = Repeatable(trace.copy(), result)
-                self._take_result(run, words)
+                self._take_result(run, system)
+        self.dropped += run.ending is Ending.DROPPED
+        if run.labels and (run.findings or run.ending in (Ending.COMPLETE, Ending.SPINNING)):
+            self.labels |= run.labels
+        if options.outcomes and (shown := result_of(run, system.returned)) is not None:
+            known = digest(shown)
+            if known not in self.witnesses:
+                self.witnesses[known] = Witness(run.schedule(trace), failures_of(run))
         for reason in run.incomplete:  # how a run was ended by the clock says nothing of those that go on
             (self.reasons if run.ending is Ending.ENDED else self.incomplete)[reason] = None
         is_new = False
-        for finding in run.findings if all_ else run.findings[:1]:
+        for finding in run.findings if options.all else run.findings[:1]:
             seen = self.seen.get(finding.group)
             if seen is None:
                 is_new = True
@@ -184,6 +212,9 @@ class Results:
         for known, text in other.digests.items():
             if known not in self.digests:
                 self.digests[known] = text if len(self.digests) < MOST_TEXTS else ""
+        self.labels |= other.labels
+        self.dropped += other.dropped
+        self.witnesses = {**other.witnesses, **self.witnesses}
         self.branching += other.branching
         self.outcomes |= other.outcomes
         self.deadlocks |= other.deadlocks
@@ -206,6 +237,8 @@ class Results:
             "terminates": self.terminates,
             "cycle": self.cycle,
             "outcomes": len(self.outcomes),
+            "dropped": self.dropped,
+            "outcome_list": self.told,
             "outcome_digests": dict(sorted(self.digests.items())),
             "visible": self.visible,
             "deadlocks": len(self.deadlocks),
@@ -223,12 +256,12 @@ class Results:
             system.run(trace, follow((*way, *once_round)))
             self.cycle = system.describe(trace).steps[len(way) :]
 
-    def _take_result(self, run: Run, words: Callable[[Run], str]) -> None:
+    def _take_result(self, run: Run, system: Checkable) -> None:
         result = run.outcome, run.deadlock
         self.results.add(result)
         known = digest(result)
         if known not in self.digests:
-            self.digests[known] = words(run) if len(self.digests) < MOST_TEXTS else ""
+            self.digests[known] = outcome_in_words(system, run) if len(self.digests) < MOST_TEXTS else ""
             self.outcomes.add(digest(run.outcome))
             if run.deadlock is not None:
                 self.deadlocks.add(digest(run.deadlock))
@@ -245,6 +278,9 @@ class Results:
             "counts": attrs.asdict(counts),
             "incomplete": list(self.incomplete),
             "if_endless": [reason for reason in self.incomplete if isinstance(reason, IfEndless)],
+            "labels": sorted(self.labels),
+            "dropped": self.dropped - (again is not None and again.ending is Ending.DROPPED),
+            "witnesses": {known: witness.to_json() for known, witness in self.witnesses.items()},
             "digests": self.digests,
             "outcomes": sorted(self.outcomes),
             "deadlocks": sorted(self.deadlocks),
@@ -268,6 +304,9 @@ class Results:
                 IfEndless(reason) if reason in content.get("if_endless", ()) else reason: None
                 for reason in content["incomplete"]
             },
+            labels=set(content.get("labels", ())),
+            dropped=int(content.get("dropped", 0)),
+            witnesses={known: Witness.from_json(*saved) for known, saved in content.get("witnesses", {}).items()},
             digests=dict(content["digests"]),
             outcomes=set(content["outcomes"]),
             deadlocks=set(content["deadlocks"]),

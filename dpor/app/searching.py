@@ -89,7 +89,7 @@ class Searching:
                 results.resumable = stopped is not None
             if stopped is None:
                 results.finished = True
-                tells = isinstance(course.system, StatefulSystem) and not results.seen
+                tells = isinstance(course.system, StatefulSystem) and (course.options.outcomes or not results.seen)
                 results.left = tells and is_for_states(course.stages, stage, results.incomplete)
                 if stage.bound is not None:
                     self._covered_within(stage.bound)

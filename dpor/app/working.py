@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import attrs
 
-from dpor.app.found import Results, outcome_in_words
+from dpor.app.found import Results
 from dpor.app.targets import beat_of, open_target
 from dpor.core.errors import AssumptionBroken, OutOfTime, UserError
 from dpor.core.options import Options
@@ -141,7 +141,7 @@ class _Worker:
             for run in search.explore():
                 if run.ending is Ending.ENDED:
                     break
-                results.take(run, search.trace, lambda run: outcome_in_words(system, run), options.all)
+                results.take(run, search.trace, system, options)
                 last = run
                 enough = search.stats.events + search.stats.replayed >= most
                 if self._stopped or enough or (results.seen and not options.all):

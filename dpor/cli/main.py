@@ -243,6 +243,11 @@ def _print(report: Report, files: list[str], quiet: bool, verbose: bool) -> None
         click.secho(lines[0], fg=COLOURS[report.verdict])
         for line in lines[1:]:
             click.echo(line)
+    if report.outcome_list and not quiet:
+        from dpor.report.told import outcome_lines
+
+        for line in outcome_lines(report, verbose=verbose):
+            click.echo(line)
     for file in files:
         click.echo(f"Again: dpor replay {file}")
 

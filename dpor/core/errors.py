@@ -39,6 +39,10 @@ class Unfinished(UserError):
     """The time was over before the program could be loaded."""
 
 
+class IncompleteOutcomes(UserError):
+    """Outcomes are compared that are not all known."""
+
+
 class OutOfTime(DporError):
     """The time of a search ran out during long work between two runs."""
 

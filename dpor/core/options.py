@@ -293,6 +293,17 @@ class Options:
             mark=False,
         ),
     )
+    outcomes: bool = attrs.field(
+        default=False,
+        validator=_is_bool,
+        metadata=_about(
+            "go on after failures, as with all, and report each outcome with a schedule: see dpor.outcomes",
+            Group.SEARCH,
+            help="Go on after failures, as with --all; show each outcome, with a schedule of the fewest switches.",
+            commands=("check",),
+            mark=False,
+        ),
+    )
     max_seconds: float | None = attrs.field(
         default=DEFAULT_SECONDS,
         validator=Number(0, whole=False, or_none=True),

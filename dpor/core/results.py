@@ -13,6 +13,7 @@ from dpor.core.operations import Action
 from dpor.core.outcome import Kind
 from dpor.core.schedule import SavedSchedule
 from dpor.core.steps import Step
+from dpor.core.told import Outcome
 
 
 class Verdict(StrEnum):
@@ -32,6 +33,7 @@ NOTHING_SHARED = "there was nothing to interleave: no two threads use anything i
 NOTHING_CHANGED = (
     "there was nothing to interleave: no two threads can tell in which order they use what they have in common"
 )
+ALL_DROPPED = "every execution was dropped by dpor.assume"
 ONE_THREAD = "there was nothing to interleave: only one thread did anything"
 
 
@@ -145,6 +147,8 @@ class Report:
     terminates  for stateful searches: True if every schedule comes to an end; None if this is not known
     cycle       if not: the steps of one round of a cycle that can go on for ever
     outcomes    distinct results of complete runs
+    dropped     how many executions were dropped by `dpor.assume`
+    outcome_list  with `outcomes`: each outcome, with a schedule that gives it; else empty
     outcome_digests   a digest of each, the same in every process and for every strategy, with the outcome in words
     visible     True if there was an operation other than starts, ends and joins of threads; else threads shared nothing
     threads     True if there were several threads (for a target in Python)
@@ -180,6 +184,8 @@ class Report:
     terminates: bool | None = None
     cycle: tuple[Step, ...] = attrs.field(default=(), repr=False)
     outcomes: int = 0
+    dropped: int = 0
+    outcome_list: tuple[Outcome, ...] = attrs.field(default=(), repr=False)
     outcome_digests: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     visible: bool = False
     threads: bool = False

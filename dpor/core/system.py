@@ -89,6 +89,9 @@ class Ending(Enum):
     SPINNING = "spinning"
     """Threads can move only in loops that wait for something that no thread is left to write: a livelock, without
     end."""
+    DROPPED = "dropped"
+    """No thread can move any more, and one cannot because it has found that the run is of no interest (`dpor.assume`).
+    The run has no outcome; what fails in it, fails all the same."""
     STOPPED = "stopped"
     """The chooser answered STOP."""
     ENDED = "ended"
@@ -129,9 +132,10 @@ class Run:
     shares      True if the threads had anything in common, whether or not a thread changed it
     silent      the accesses that were no events (`dpor.core.discipline`), in order: of each, how many events came
                 before it, and its thread
+    labels      what the run has come to, of what some run must come to (`dpor.reached`)
     """
 
-    __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "outcome", "shares", "silent")
+    __slots__ = ("blocked", "deadlock", "ending", "findings", "incomplete", "labels", "outcome", "shares", "silent")
 
     def __init__(
         self,
@@ -143,6 +147,7 @@ class Run:
         incomplete: Sequence[str] = (),
         shares: bool = True,
         silent: Sequence[tuple[int, ThreadId]] = (),
+        labels: frozenset[str] = frozenset(),
     ) -> None:
         self.ending = ending
         self.blocked = blocked
@@ -152,6 +157,7 @@ class Run:
         self.incomplete = incomplete
         self.shares = shares
         self.silent = silent
+        self.labels = labels
 
     def schedule(self, trace: Trace) -> tuple[Action, ...]:
         """Return the schedule of this run, whose trace this is, for runs in which every access is an event."""
@@ -310,9 +316,9 @@ class StatefulSystem(System, Protocol):
         """True if data have changed since the last event by accesses that are no events."""
         ...
 
-    def livelock(self, moving: int) -> Finding:
+    def livelock(self, moving: int) -> Finding | None:
         """Return the finding of a livelock: no end can be reached from the present state, but the threads of the mask
-        move on and on."""
+        move on and on. None if that is of no interest, because a thread has stopped that could have ended it."""
         ...
 
     def canonical(self, operation: Operation) -> Operation:

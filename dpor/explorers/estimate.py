@@ -238,7 +238,7 @@ def drawn(draw: Draw, most: int, pace: Callable[[], None]) -> Iterator[tuple[Run
     """Yield at most so many schedules and their samples: fewer if more would hardly change the mean."""
     samples: list[float] = []
     for number, run in enumerate(draw.explore(), 1):
-        sample = draw.sample(run, pace) if run.ending is Ending.COMPLETE else None
+        sample = draw.sample(run, pace) if run.ending in (Ending.COMPLETE, Ending.DROPPED) else None
         if sample is not None:
             samples.append(sample)
         yield run, draw.trace, sample

@@ -203,11 +203,13 @@ class StatefulSearch:
         def choose(enabled: int) -> Action:
             if left:
                 return left.pop(0)
-            findings.append(self.system.livelock(found.moving))
+            livelock = self.system.livelock(found.moving)
+            findings.extend(() if livelock is None else (livelock,))
             return STOP
 
         run = self.system.run(self.trace, choose)
-        return Run(run.ending, run.blocked, findings=findings, incomplete=run.incomplete, silent=run.silent)
+        ending = Ending.DROPPED if run.ending is Ending.STOPPED and not findings else run.ending
+        return Run(ending, run.blocked, findings=findings, incomplete=run.incomplete, silent=run.silent)
 
     def canonical(self, operation: Operation) -> Operation:
         """See `dpor.core.system.StatefulSystem.canonical`."""

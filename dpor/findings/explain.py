@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -55,6 +55,14 @@ class Checkable(ExplainingSystem, Protocol):
 
     def outcome_text(self, outcome: Any) -> str:
         """Describe an outcome of its runs in words."""
+        ...
+
+    def labels(self) -> Mapping[str, str]:
+        """Return the labels that some of its runs must come to, each with its place."""
+        ...
+
+    def returned(self, outcome: Any) -> Hashable:
+        """Return what distinguishes an outcome of its runs from others in which nothing failed."""
         ...
 
     def number_by(self, ask: Asking) -> None:

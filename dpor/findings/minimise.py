@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, pairwise
+from typing import Protocol
 
 import attrs
 
@@ -79,10 +80,26 @@ def minimise(
     enough: Callable[[], bool] = lambda: False,
 ) -> Minimised:
     """Return the smallest schedule that still shows this finding, within the budget (in events), and until `enough()`.
+    One that needs no timeout is not exchanged for one that does.
 
     Raises what `System.run` raises.
     """
-    attempt = _Attempt(system, finding, budget, tuple(schedule), enough)
+
+    def shows(run: Run) -> bool:
+        return any(f.group == finding.group and f.needs_timeout <= finding.needs_timeout for f in run.findings)
+
+    return smaller(system, schedule, shows, budget, enough)
+
+
+def smaller(
+    system: System,
+    schedule: Sequence[Action],
+    shows: Callable[[Run], bool],
+    budget: int,
+    enough: Callable[[], bool],
+) -> Minimised:
+    """Return the smallest schedule whose run still shows what this one's does, as `shows` tells."""
+    attempt = _Attempt(system, shows, budget, tuple(schedule), enough)
     try:
         _regroup(attempt)
         least = _count_up(attempt)
@@ -100,22 +117,18 @@ class _OutOfBudget(Exception):
 
 @attrs.define
 class _Attempt:
-    """The best schedule so far, and the remaining budget. Invariant: `best` shows the wanted finding.
+    """The best schedule so far, and the remaining budget. Invariant: `best` shows what is wanted.
 
+    shows     returns True if a run shows it
     lengths   the lengths of all complete runs so far, in events
     """
 
     system: System
-    wanted: Finding
+    shows: Callable[[Run], bool]
     budget: int
     best: tuple[Action, ...]
     enough: Callable[[], bool]
     lengths: set[int] = attrs.field(factory=set)
-
-    def shows(self, findings: Sequence[Finding]) -> bool:
-        """True if the wanted finding is among these. One that needs no timeout is not exchanged for one that does."""
-        wanted = self.wanted
-        return any(f.group == wanted.group and f.needs_timeout <= wanted.needs_timeout for f in findings)
 
     def spend(self, events: int) -> None:
         self.budget -= events + COST_OF_RUN
@@ -136,11 +149,11 @@ class _Attempt:
     def take(self, trace: Trace, run: Run) -> bool:
         """Keep this run if it is better. Return True if it is. A run that was ended by the clock could not be
         repeated."""
-        if run.ending in (Ending.COMPLETE, Ending.SPINNING):
+        if run.ending in (Ending.COMPLETE, Ending.SPINNING, Ending.DROPPED):
             self.lengths.add(len(trace))
         elif run.ending is not Ending.CUT:
             return False
-        if not self.shows(run.findings) or size(trace.actions) >= size(self.best):
+        if not self.shows(run) or size(trace.actions) >= size(self.best):
             return False
         self.best = tuple(trace.actions)
         return True
@@ -257,7 +270,7 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
                 return STOP
             else:
                 point = _Point(enabled, enabled, used)
-            if _needless_switch(trace, points):
+            if is_needless(trace, points):
                 return STOP
             points.append(point)
         last = 1 << trace.threads[-1] if trace.threads else 0
@@ -279,8 +292,16 @@ def _with_switches(attempt: _Attempt, bound: int, values: dict[tuple[ThreadId, i
         trace.cut(len(points) - 1)
 
 
-def _needless_switch(trace: Trace, points: list[_Point]) -> bool:
+class Choice(Protocol):
+    """What is known of a point of a trace: the mask of the threads that can run there."""
+
+    @property
+    def enabled(self) -> int: ...
+
+
+def is_needless(trace: Trace, points: Sequence[Choice]) -> bool:
     """True if the last event could have come before the switch away from its thread, which could have gone on.
+    `points`: of the trace.
 
     It could if it depends on nothing that came in between. That schedule has no more switches and is examined, too.
     """

@@ -199,6 +199,14 @@ class Embedded:
     def recall_accesses(self, shown: Any) -> None:
         """Do nothing: no search is kept."""
 
+    def labels(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        return {}
+
+    def returned(self, outcome: Any) -> Hashable:
+        """See `dpor.findings.explain.Checkable`."""
+        return outcome  # type: ignore[no-any-return]
+
     def outcome_text(self, outcome: Any) -> str:
         """Describe an outcome in words."""
         return repr(outcome)

@@ -126,6 +126,14 @@ class AbstractSystem:
         """Describe the events of the trace in words, for reports."""
         return describe(self.semantics, self._machine(), trace)
 
+    def labels(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        return {}
+
+    def returned(self, outcome: Outcome) -> Outcome:
+        """See `dpor.findings.explain.Checkable`."""
+        return outcome
+
     def outcome_text(self, outcome: Outcome) -> str:
         """Describe an outcome in words."""
         memory = {str(self.table.name_of(location)): value for location, value in enumerate(outcome.memory)}

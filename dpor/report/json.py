@@ -10,6 +10,7 @@ from dpor.core.explanation import Explanation
 from dpor.core.results import Failure, Report
 from dpor.core.schedule import to_json_text
 from dpor.core.steps import Step
+from dpor.core.told import Outcome
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "partly_covered": None if report.partly_covered is None else attrs.asdict(report.partly_covered),
         "unstored": dict(report.unstored),
         "cycle": [_step(step) for step in report.cycle],
+        "outcome_list": [_outcome(outcome) for outcome in report.outcome_list],
         "outcome_digests": dict(report.outcome_digests),
         "versions": dict(report.versions),
     }
@@ -52,6 +54,18 @@ def _explanation(explanation: Explanation) -> dict[str, Any]:
         "edges": [list(edge) for edge in explanation.edges],
         "reorderings": [{**one.order._asdict(), "fails": one.fails} for one in explanation.reorderings],
         "whenever": [order._asdict() for order in explanation.whenever],
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "text": outcome.text,
+        "failures": [attrs.asdict(failed) for failed in outcome.failures],
+        "schedule": list(outcome.schedule),
+        "switches": outcome.switches,
+        "least": outcome.least,
+        "threads": list(outcome.threads),
+        "trace": [_step(step) for step in outcome.trace],
     }
 
 

@@ -99,17 +99,22 @@ def _assertion(failure: Failure) -> str:
 def verdict_lines(report: Report, *, quiet: bool = False) -> list[str]:
     """Return the verdict with its reasons; one line if it is exhaustive."""
     counts = _counts(report)
+    dropped = []
+    if report.dropped:
+        were = "was" if report.dropped == 1 else "were"
+        dropped = [f"  {report.dropped:,} of {plural(report.executions, 'execution')} {were} dropped by dpor.assume"]
     if report.verdict is Verdict.PASS:
         passed = f"PASSED  {report.target}: no interleaving fails.  {counts} ({_how(report)})"
-        return [passed] if report.visible else [passed, f"  but {report.nothing_to_interleave}"]
+        return [passed, *dropped] if report.visible else [passed, *dropped, f"  but {report.nothing_to_interleave}"]
     if report.verdict is Verdict.FAIL:
         if report.exhaustive:
-            return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})"]
-        return [f"Not exhaustive: {'; '.join(report.reasons)}.  {counts} ({_how(report)})", *_ways_on(report)]
+            return [f"Exhaustive: every interleaving was covered.  {counts} ({_how(report)})", *dropped]
+        why = "; ".join(report.reasons)
+        return [f"Not exhaustive: {why}.  {counts} ({_how(report)})", *dropped, *_ways_on(report)]
     lines = [f"INCONCLUSIVE  {report.target}: no failure, but not all was covered.  {counts} ({_how(report)})"]
     if quiet:
         return lines
-    lines += [f"  because {reason}" for reason in report.reasons]
+    lines += [f"  because {reason}" for reason in report.reasons] + dropped
     if covered := _covered(report):
         lines.append(f"  covered: {covered}")
     lines += [_branching(one) for one in report.branching]

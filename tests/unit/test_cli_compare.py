@@ -196,7 +196,7 @@ def test_the_arguments_of_a_process_say_all_that_was_asked() -> None:
         "cache": False,
         "name": "n",
     }
-    assert {*named, "all", "oracle", "expect_threads", "checkpoint", "workers", "cluster"} == {
+    assert {*named, "all", "outcomes", "oracle", "expect_threads", "checkpoint", "workers", "cluster"} == {
         field.name for field in attrs.fields(Options)
     }
     seen = {}

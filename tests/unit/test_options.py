@@ -133,7 +133,10 @@ def test_each_option_of_a_strategy_is_one() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"preemption": 2}, "dpor.check has no option 'preemption'; there are strategy, all, max_seconds, preemptions"),
+        (
+            {"preemption": 2},
+            "dpor.check has no option 'preemption'; there are strategy, all, outcomes, max_seconds",
+        ),
         ({"races": "no"}, "races must be True or False, not 'no'"),
         ({"strategy": ["none"]}, "strategy must be a name or None, not ['none']"),
         ({"instrument": 3}, "packages are given by name, or as a list of names, not as 3"),

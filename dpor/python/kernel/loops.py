@@ -112,9 +112,11 @@ def beat(frame: FrameType | None, patience: int | None) -> None:
         return
     if patience == 0:
         run.most_events = 0
-    if beats < max(patience, 1) or not may_end:
-        return
     if patience and run.observer is not None:  # a specification may take as long as there is time
+        if thread_time() - since >= IDLE:
+            run.still = run.number, run.position, 0, thread_time()
+        return
+    if beats < max(patience, 1) or not may_end:
         return
     if run.unwinding:
         unwinding.leave()

@@ -46,7 +46,7 @@ from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import report_shared_contexts
 from dpor.python.hooks.calls.files import FILES
 from dpor.python.hooks.table import all_hooks
-from dpor.python.kernel import driving, timing
+from dpor.python.kernel import driving, interest, timing
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
 from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.library import BENEATH, MODELLED
@@ -61,6 +61,7 @@ from dpor.python.program import unseen_calls
 from dpor.python.program.blocked_findings import deadlock_finding, livelock_finding
 from dpor.python.program.every_access import EveryAccess
 from dpor.python.program.initial_state import InitialState
+from dpor.python.program.labels import labels_of
 from dpor.python.program.layers import Layers
 from dpor.python.program.loader import Loader
 from dpor.python.program.silent_accesses import GuardedAccesses, SilentAccesses
@@ -463,8 +464,10 @@ class PythonSystem:
     def has_changed_silently(self) -> bool:
         return any(thread.changed_at == run.position for thread in run.threads)
 
-    def livelock(self, moving: int) -> Finding:
+    def livelock(self, moving: int) -> Finding | None:
         """See `dpor.core.system.StatefulSystem`."""
+        if interest.has_stopped_a_thread():
+            return None
         threads = [thread for thread in run.threads if moving >> thread.id & 1 and thread.running]
         places = [self._capture.place_of(thread) for thread in threads]
         message = "\n".join(
@@ -484,18 +487,21 @@ class PythonSystem:
         findings += [self._failure(*failure) for failure in run.exceptions]
         deadlock: Hashable = None
         outcome: Hashable = None
+        labels = frozenset(interest.labels.met)
         if ending is Ending.COMPLETE:
             stuck = [s for s in run.stuck if not s.daemon]
-            if any(s.spins is not None for s in stuck):
+            ending = Ending.DROPPED if interest.has_stopped_a_thread() else ending
+            if ending is Ending.COMPLETE and any(s.spins is not None for s in stuck):
                 findings.append(livelock_finding(stuck))
-                return Run(Ending.SPINNING, blocked, None, None, findings, tuple(run.incomplete), silent=run.silent)
+                return Run(Ending.SPINNING, blocked, None, None, findings, (*run.incomplete,), True, run.silent, labels)
             if stuck:
                 deadlock = (tuple((s.thread, s.waits_for, s.place) for s in stuck), tuple(f.group for f in findings))
-                findings.append(deadlock_finding(stuck))
+                if ending is Ending.COMPLETE:
+                    findings.append(deadlock_finding(stuck))
             failed = tuple(sorted(f"{f.thread}: {f.message}" for f in findings))
             outcome = (self._returned, failed)
         shares = shared_objects.are_there_any()
-        return Run(ending, blocked, outcome, deadlock, findings, tuple(run.incomplete), shares, run.silent)
+        return Run(ending, blocked, outcome, deadlock, findings, (*run.incomplete,), shares, run.silent, labels)
 
     def outcome_text(self, outcome: Any) -> str:
         """Say in words what the target returned, or what ended its threads."""
@@ -503,6 +509,11 @@ class PythonSystem:
         return "; ".join(failed) or (
             "nothing returned" if returned is None else f"returned {frozen_in_words(returned)}"
         )
+
+    def returned(self, outcome: Any) -> Hashable:
+        """See `dpor.findings.explain.Checkable`: what the target returned, frozen."""
+        returned: Hashable = outcome[0]
+        return returned
 
     def _failure(self, thread: ModelThread, error: BaseException, message: str) -> Finding:
         place = failures.place(error, self._loader.is_program_file)
@@ -577,6 +588,12 @@ class PythonSystem:
             {module.path: name for name, module in modules.items()},
             entry,
         )
+
+    def labels(self) -> Mapping[str, str]:
+        """See `dpor.findings.explain.Checkable`."""
+        sources = {module.path: module.source for module in self._loader.modules.values()}
+        entry = None if self._target is None else self._target.entry
+        return labels_of(sources, entry, getattr(self._given, "__code__", None))
 
     def foreign(self) -> Sequence[str]:
         """Return the packages outside of the standard library that the program uses and that are not instrumented."""

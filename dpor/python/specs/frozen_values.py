@@ -4,7 +4,7 @@ run."""
 from __future__ import annotations
 
 import types
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Hashable
 from typing import Any, Final
 
@@ -56,6 +56,56 @@ def _fields(value: Any, seen: dict[int, int], depth: int) -> Hashable:
         return None
     return tuple(
         (name, _freeze(held, seen, depth + 1)) for name, held in sorted(fields.items(), key=lambda f: str(f[0]))
+    )
+
+
+def state_of(obj: Any) -> Hashable | None:
+    """Return all that the object's further behaviour can depend on; None if a part of it is not known by structure.
+
+    >>> state_of([1, {"a"}]) is not None, state_of([object()]), state_of(iter([1]))
+    (True, None, None)
+    """
+    return freeze(obj) if _is_whole(obj, set(), 0) else None
+
+
+def _is_whole(value: Any, seen: set[int], depth: int) -> bool:
+    """True if `freeze` loses nothing of it."""
+    kind = type(value)
+    if kind in _ATOMS or is_a(value, (type, types.BuiltinFunctionType)) or id(value) in seen:
+        return True
+    if kind is types.FunctionType:
+        return value.__closure__ is None
+    if depth > _DEEPEST:
+        return False
+    seen.add(id(value))
+    if kind in _CONTAINERS:
+        parts = [part for item in value.items() for part in item] if issubclass(kind, dict) else list(value)
+    elif _has_fields_only(kind):
+        parts = list(value.__dict__.values())
+    else:
+        return False
+    return all(_is_whole(part, seen, depth + 1) for part in parts)
+
+
+class _Plain:
+    pass
+
+
+_CONTAINERS: Final = (list, tuple, set, frozenset, dict, deque, OrderedDict, defaultdict, Counter)
+_HEAP_TYPE: Final = 1 << 9
+"""The flag of classes that are made by a class statement, and of some in C."""
+
+
+def _has_fields_only(kind: type) -> bool:
+    """True if all that distinguishes the objects of this class is in their `__dict__`."""
+    *classes, last = kind.__mro__
+    return (
+        last is object
+        and bool(classes)
+        and all(one.__flags__ & _HEAP_TYPE and not vars(one).get("__slots__") for one in classes)
+        and kind.__dictoffset__ != 0
+        and kind.__basicsize__ <= _Plain.__basicsize__
+        and not module_of_class(kind).startswith("dpor.python")
     )
 
 

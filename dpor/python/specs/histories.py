@@ -29,7 +29,8 @@ from dpor.python.kernel.program_frames import program_frame
 from dpor.python.kernel.run import run
 from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.specs import specifying
-from dpor.python.specs.frozen_values import freeze, frozen_in_words
+from dpor.python.specs.frozen_values import freeze, frozen_in_words, state_of
+from dpor.python.specs.just_in_time import Judge, StateNotKnown
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")
@@ -67,6 +68,7 @@ class History:
         self.calls: list[RecordedCall] = []
         self.events: list[tuple[object, ...]] = []
         self.failed = False
+        self._judge: Judge | None = Judge(self._performed)
         thread = run.current
         self.location = run.operations.location(("history", *thread.name_object()))
         self.made_by = thread.name
@@ -118,7 +120,7 @@ class History:
             made.begin()
         call.answer, call.ended = answer, len(self.events)
         self.events.append(("return", self.calls.index(call), answer))
-        if not self.failed and not self._is_linearizable():
+        if not self.failed and not self._is_linearizable(call):
             self.failed = True
             specifying.present().findings.append(self._finding())
 
@@ -128,19 +130,29 @@ class History:
     def _name(self) -> str:
         return f"the specification {getattr(self.specification, '__name__', self.specification)}"
 
-    def _is_linearizable(self) -> bool:
+    def _is_linearizable(self, returned: RecordedCall) -> bool:
         look = specifying.SpecificationObserver(self._name)
         try:
             with specifying.looking(look):
-                linearizable = is_linearizable(self.calls, self._answers_so)
+                linearizable = self._judged(returned)
             if look.owners:
                 incomplete(f"{self._name} looks at what threads share")
             return linearizable
         except TooLong:
+            self._judge = None
             incomplete(f"{self._name}: a history of {len(self.calls)} calls has too many orders to try them all")
             return True
 
-    def _answers_so(self, order: Sequence[RecordedCall]) -> bool:
+    def _judged(self, returned: RecordedCall) -> bool:
+        if self._judge is not None:
+            try:
+                return self._judge.returns(returned, [call for call in self.calls if call.ended is None])
+            except StateNotKnown:
+                self._judge = None
+        return is_linearizable(self.calls, self._answers_so)
+
+    def _performed(self, order: Sequence[RecordedCall]) -> tuple[Hashable, Hashable | None]:
+        """Let a new sequential object answer calls in this order. Returns the last answer, and the object's state."""
         obj = self.specification()
         answer: Hashable = None
         for call in order:
@@ -151,7 +163,10 @@ class History:
                 raise
             except Exception as error:
                 answer = _raised(error)
-        return order[-1].ended is None or answer == order[-1].answer
+        return answer, state_of(obj)
+
+    def _answers_so(self, order: Sequence[RecordedCall]) -> bool:
+        return order[-1].ended is None or self._performed(order)[0] == order[-1].answer
 
     def _finding(self) -> Finding:
         """Make the finding, equal for equivalent runs; the history itself is in it only while the run is described."""

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import attrs
 
 MOST_TRIES = 20_000
+MOST_WHILE_TELLING = 3_000
+"""Tries to find out which calls a failure needs, all in all."""
 
 
 @attrs.define(eq=False)
@@ -42,14 +44,14 @@ class TooLong(Exception):
     """No order was found, but not all orders were tried."""
 
 
-def is_linearizable(calls: Sequence[RecordedCall], play: Play) -> bool:
-    """Return whether some order of the calls explains all answers [HW90]. Raises `TooLong` if too many orders were
-    tried."""
+def is_linearizable(calls: Sequence[RecordedCall], play: Play, most: int | None = None) -> bool:
+    """Return whether some order of the calls explains all answers [HW90]. Raises `TooLong` if more than `most` orders
+    were tried."""
     order: list[RecordedCall] = []
-    tries = 0
+    left_to_try = MOST_TRIES if most is None else most
 
     def go_on() -> bool:
-        nonlocal tries
+        nonlocal left_to_try
         left = [call for call in calls if call not in order]
         ends = [call.ended for call in left if call.ended is not None]
         if not ends:
@@ -57,8 +59,8 @@ def is_linearizable(calls: Sequence[RecordedCall], play: Play) -> bool:
         for call in left:
             if call.began > min(ends):
                 continue
-            tries += 1
-            if tries > MOST_TRIES:
+            left_to_try -= 1
+            if left_to_try < 0:
                 raise TooLong
             order.append(call)
             if play(order) and go_on():
@@ -74,14 +76,22 @@ def needed(calls: Sequence[RecordedCall], play: Play) -> list[RecordedCall]:
 
     Leaving a call out altogether would be wrong: without its `put(1)` a correct `get() -> 1` has no order either. So
     the other calls are treated as unfinished: they may have had their effect at any later time or not at all, and
-    answered anything. If there is no order even then, the failure does not depend on them.
+    answered anything. If there is no order even then, the failure does not depend on them. (If that takes too many
+    tries, more calls are returned.)
     """
     kept = [call for call in calls if call.ended is not None]
+    left_to_try = MOST_WHILE_TELLING
+
+    def counted(order: Sequence[RecordedCall]) -> bool:
+        nonlocal left_to_try
+        left_to_try -= 1
+        return play(order)
+
     for call in reversed(kept.copy()):
         fewer = [other for other in kept if other is not call]
         left_open = [other if other in fewer else attrs.evolve(other, ended=None) for other in calls]
         try:
-            if not is_linearizable(left_open, play):
+            if not is_linearizable(left_open, counted, max(0, min(left_to_try, MOST_WHILE_TELLING // 10))):
                 kept = fewer
         except TooLong:
             pass

@@ -30,7 +30,7 @@ from dpor.python.dropins.idents import numbering
 from dpor.python.dropins.locals import Here
 from dpor.python.dropins.threads import DummyThread
 from dpor.python.effects import letting_go, process_state
-from dpor.python.kernel import host_modules, timing
+from dpor.python.kernel import host_modules, interest, timing
 from dpor.python.kernel.assumptions import CLOCKS, IDENTITIES
 from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.model_thread import ModelThread
@@ -412,7 +412,12 @@ class Capture:
             heap.refs(library.listed.values())
 
     def _failures(self, heap: Heap) -> None:
-        """Add the exceptions that have ended threads: the run's outcome has their texts and places."""
+        """Add what has failed: exceptions that have ended threads, and what did not hold. The run's outcome has it."""
+        specified = specifying.current()
+        for finding in () if specified is None else specified.findings:
+            heap.out.append(("unmet", finding.kind.value, finding.message, finding.thread))
+        if interest.labels.met:
+            heap.out.append(("reached", tuple(sorted(interest.labels.met))))
         for failure in run.exceptions:
             heap.out.append(("failed", failure.thread.id, failure.message))
             heap.ref(failure.error)

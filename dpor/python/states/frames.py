@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dpor.python.effects import accesses, generators
 from dpor.python.hooks import operators
-from dpor.python.kernel import accessing, data_choices, loops, performing, scheduler
+from dpor.python.kernel import accessing, data_choices, interest, loops, performing, scheduler
 from dpor.python.kernel.model_thread import ModelThread, Waited
 from dpor.python.kernel.run import run
 from dpor.python.kernel.threads import live
@@ -30,7 +30,13 @@ _LEFT_OUT: Final = frozenset(
     {
         id(function.__code__)
         for function in (
-            *(*accessing.STATELESS, *data_choices.STATELESS, *loops.STATELESS, *performing.STATELESS),
+            *(
+                *accessing.STATELESS,
+                *data_choices.STATELESS,
+                *interest.STATELESS,
+                *loops.STATELESS,
+                *performing.STATELESS,
+            ),
             *(*scheduler.STATELESS, accesses.yield_before),
         )
     }
