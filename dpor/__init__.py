@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from dpor.python.kernel.data_choices import choose
     from dpor.python.specs.histories import linearizable
     from dpor.python.specs.invariants import invariant
+    from dpor.scenarios.concurrent import concurrent
+    from dpor.scenarios.operations import operation
 
 _HOMES = {
     "dpor.app.checking": ("check",),
@@ -57,6 +59,8 @@ _HOMES = {
     "dpor.python.kernel.data_choices": ("choose",),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
+    "dpor.scenarios.concurrent": ("concurrent",),
+    "dpor.scenarios.operations": ("operation",),
     "dpor.core.schedule": ("SavedSchedule",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -82,9 +86,11 @@ __all__ = [
     "__version__",
     "check",
     "choose",
+    "concurrent",
     "interleave",
     "invariant",
     "linearizable",
+    "operation",
     "replay",
     "resume",
 ]
