@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -26,7 +27,10 @@ _EXIT_OF = {Verdict.PASS: Exit.PASS, Verdict.FAIL: Exit.FINDING, Verdict.INCONCL
 _LEVELS = ("linearizable", "serializable", "quiescent")
 
 
-def _size(flag: str, least: int, default: int, text: str) -> Any:
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def _size(flag: str, least: int, default: int, text: str) -> Callable[[C], C]:
     return click.option(flag, type=Whole(least), default=default, show_default=True, metavar="N", help=text)
 
 

@@ -19,9 +19,9 @@ from dpor.core.outcome import Kind
 from dpor.core.results import NOTHING_CHANGED, NOTHING_SHARED, ONE_THREAD, Report, Verdict
 from dpor.explorers import STATEFUL
 from dpor.python.kernel.library import MODELLED, STDLIB
-from dpor.scenarios.answers import TooManyOrders
+from dpor.scenarios.answers import Orders, TooManyOrders
 from dpor.scenarios.ends import Ends
-from dpor.scenarios.explore import THREADS, Bench, Consistency, Explored, Factory
+from dpor.scenarios.explore import THREADS, Bench, Consistency, Explored, Factory, failure_of
 from dpor.scenarios.operations import Operation, calls_of
 from dpor.scenarios.result import BrokenScenario, ConcurrentReport, Covered, answered
 from dpor.scenarios.shrink import shrunk
@@ -131,14 +131,16 @@ class _Checking:
                     is_all = False
                     self._reasons[f"--max-seconds {self._options.max_seconds:g} reached at {size}"] = None
                     break
-                explored = self._explored(scenario, with_end=True)
-                if explored is None:
-                    stuck += 1
+                orders = self._orders(scenario)
+                if orders is None:
+                    unsure += 1
                     continue
                 done += 1
-                if explored.report.verdict is Verdict.FAIL:
+                stuck += orders.stuck
+                explored = self._explored(*self._with_end(scenario, orders))
+                if explored.failure is not None:
                     is_all = False
-                    return self._small(scenario)
+                    return self._small(self._with_end(scenario, orders)[0], explored)
                 reasons = {*explored.report.reasons} - {NOTHING_SHARED, NOTHING_CHANGED, ONE_THREAD}
                 self._shares = self._shares or not {*explored.report.reasons} - reasons
                 if reasons:
@@ -148,79 +150,83 @@ class _Checking:
             self._covered.append(Covered(size=str(size), scenarios=done, all=is_all, stuck=stuck, unsure=unsure))
         return None
 
-    def _explored(self, scenario: Scenario, with_end: bool = False) -> Explored | None:
-        """Explore a scenario; None if it may wait for ever in one thread."""
+    def _orders(self, scenario: Scenario) -> Orders | None:
+        """Return what the calls of the scenario may answer; None if that takes too long."""
         try:
-            orders = self._bench.orders(scenario)
-            if orders.stuck:
-                return None
-            if with_end:
-                scenario = attrs.evolve(scenario, end=self._ends.of(orders))
-                orders = self._bench.orders(scenario)
+            return self._bench.orders(scenario)
         except TooManyOrders:
             self._reasons["a scenario has too many orders to try them all in one thread"] = None
             return None
+
+    def _with_end(self, scenario: Scenario, orders: Orders) -> tuple[Scenario, Orders]:
+        """Return the scenario with an end that shows what the threads have left."""
+        if orders.stuck:
+            return scenario, orders
+        whole = attrs.evolve(scenario, end=self._ends.of(orders))
+        return whole, self._bench.orders(whole)
+
+    def _explored(self, scenario: Scenario, orders: Orders) -> Explored:
         explored = self._bench.explore(scenario, orders, min(max(self._left, 1.0), MOST_SECONDS))
         self._executions += explored.report.executions + explored.report.executions_besides
         return explored
 
-    def _small(self, scenario: Scenario) -> tuple[Scenario, Explored]:
+    def _small(self, scenario: Scenario, known: Explored) -> tuple[Scenario, Explored]:
         """Make a failing scenario smaller."""
         failing: dict[Scenario, Explored] = {}
         over = time.monotonic() + SHRINKING_SECONDS
 
         def fails(smaller: Scenario) -> bool:
-            explored = self._explored(smaller) if time.monotonic() < over else None
-            if explored is None or explored.report.verdict is not Verdict.FAIL:
+            orders = self._orders(smaller) if time.monotonic() < over else None
+            explored = None if orders is None else self._explored(smaller, orders)
+            if explored is None or explored.failure is None:
                 return False
             failing[smaller] = explored
             return True
 
-        whole = attrs.evolve(scenario, end=self._ends.of(self._bench.orders(scenario)))
-        assert fails(whole)
-        small = shrunk(whole, fails, self._bench.calls)
-        return small, failing[small]
+        small = shrunk(scenario, fails, self._bench.calls)
+        return small, failing.get(small, known)
 
     # ------------------------------------------------------------------ a failure
 
     def _explained(self, scenario: Scenario, explored: Explored) -> BrokenScenario:
         """Write the scenario's source, check that, and return its failure; or else the one that was found."""
-        failure = explored.report.findings[0]
-        for source in self._sources(scenario, failure.kind):
-            report, file = self._checked(source)
-            if report.findings:
-                found = attrs.evolve(report.findings[0], message=f"{scenario}: {_what(failure.kind, failure.message)}")
-                return BrokenScenario(
-                    scenario=str(scenario),
-                    calls=answered(explored.calls),
-                    failure=found,
-                    source=source,
-                    file=file,
-                    report=report,
-                )
-        failure = attrs.evolve(failure, message=f"{scenario}: {failure.message}")
+        failure = explored.failure
+        assert failure is not None
+        source, orders = self._source(scenario, failure.kind), self._bench.orders(scenario)
+        report, file = explored.report, None
+        if source is not None:
+            checked, file = self._checked(source, orders.stuck)
+            again = failure_of(checked, orders)
+            if again is None:
+                source = None
+            else:
+                report, failure = checked, again
+        message = f"{scenario}: {_what(failure.kind, failure.message)}"
         return BrokenScenario(
-            scenario=str(scenario), calls=answered(explored.calls), failure=failure, report=explored.report
+            scenario=str(scenario),
+            calls=answered(explored.calls),
+            failure=attrs.evolve(failure, message=message),
+            source=source,
+            file=None if source is None else file,
+            report=report,
         )
 
-    def _sources(self, scenario: Scenario, kind: Kind) -> Iterator[str]:
-        """Yield the texts of tests that may fail as the scenario does."""
+    def _source(self, scenario: Scenario, kind: Kind) -> str | None:
+        """Return the text of a test that may fail as the scenario does."""
         found = importable(self._make)
         if found is None:
-            return
-        about = f"Written by dpor lincheck: {scenario}"
+            return None
         judged = kind in (Kind.LINEARIZABILITY, Kind.ASSERTION)
-        source = source_of(scenario, THREADS, found, self._bench.orders(scenario) if judged else None, about)
-        if source is not None:
-            yield source
+        about = f"Written by dpor lincheck: {scenario}"
+        return source_of(scenario, THREADS, found, self._bench.orders(scenario) if judged else None, about)
 
-    def _checked(self, source: str) -> tuple[Report, str | None]:
+    def _checked(self, source: str, all: bool) -> tuple[Report, str | None]:
         found = importable(self._make)
         assert found is not None
         top = found.module.partition(".")[0]
         more = () if top in MODELLED or top in STDLIB else (top,)
         options = attrs.evolve(
-            self._options, max_seconds=MOST_SECONDS, instrument=(*self._options.instrument, *more), all=False
+            self._options, max_seconds=MOST_SECONDS, instrument=(*self._options.instrument, *more), all=all
         )
         with _imports_from(found.folder), TemporaryDirectory() as folder:
             file = self._save or Path(folder, "test_scenario.py")
@@ -245,7 +251,7 @@ class _Checking:
 
 def _what(kind: Kind, message: str) -> str:
     """Return in one line what is wrong."""
-    if kind in (Kind.LINEARIZABILITY, Kind.ASSERTION) and message.startswith("no order of the calls"):
+    if "no order of the calls" in message:
         return "no order of the calls has these answers"
     return message.splitlines()[0]
 

@@ -1,5 +1,5 @@
-"""Carries out a scenario. This module is a part of the program that is checked: it is instrumented, and makes the calls as
-a program would that is written by hand."""
+"""Carries out a scenario. This module is a part of the program that is checked: it is instrumented, and makes the calls
+as a program would that is written by hand."""
 
 from __future__ import annotations
 

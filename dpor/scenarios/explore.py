@@ -7,7 +7,7 @@ milliseconds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from types import ModuleType
 from typing import Any, Final, TypeAlias
@@ -21,7 +21,8 @@ from dpor.core.errors import AssumptionBroken, InternalError, UserError
 from dpor.core.home import DRIVER
 from dpor.core.operations import Action
 from dpor.core.options import Options
-from dpor.core.results import Report
+from dpor.core.outcome import Kind
+from dpor.core.results import Failure, Report
 from dpor.core.schedule import follow
 from dpor.core.system import Trace
 from dpor.python.program.host_functions import ProgramCopies
@@ -117,10 +118,12 @@ class Explored:
     """What the interleavings of one scenario have shown.
 
     report   of the check
+    failure  what goes wrong; None: nothing. That a scenario waits for ever is no failure if it may in one thread, too
     calls    those of a failing run, with their answers; a call that did not end has none
     """
 
     report: Report
+    failure: Failure | None = None
     calls: tuple[RecordedCall, ...] = ()
 
 
@@ -198,7 +201,7 @@ class Bench:
     # ------------------------------------------------------------------ in several threads
 
     def explore(self, scenario: Scenario, orders: Orders, seconds: float | None) -> Explored:
-        """Explore a scenario that does not get stuck in one thread."""
+        """Explore a scenario."""
         log: list[Log] = []
         self._program.after = _nothing
         if self._consistency is Consistency.LINEARIZABLE:
@@ -216,15 +219,16 @@ class Bench:
             loaded.calls(scenario.end),
         )
         self._system.begin_other()
-        options = attrs.evolve(self.options, max_seconds=seconds)
+        options = attrs.evolve(self.options, max_seconds=seconds, all=orders.stuck)
         report = Session(self._program, options, opened=self._system, explains=False).run()
-        if not report.findings:
+        failure = failure_of(report, orders)
+        if failure is None:
             return Explored(report)
-        self._repeat(report.findings[0].schedule)
+        self._repeat(failure.schedule)
         if log:
-            return Explored(report, (*log[-1].calls,))
+            return Explored(report, failure, (*log[-1].calls,))
         specified = specifying.current()
-        return Explored(report, () if specified is None else (*specified.histories[0].calls,))
+        return Explored(report, failure, () if specified is None else (*specified.histories[0].calls,))
 
     def _repeat(self, schedule: Sequence[Action]) -> None:
         for _ in range(MOST_RESTARTS):
@@ -253,9 +257,10 @@ class Bench:
         if done and answers not in allowed:
             raise AssertionError(f"no order of the calls has these answers of {self.kind.__name__}")
 
-    def in_words(self) -> Mapping[str, Hashable]:
-        """Return counts for reports."""
-        return {"sequential_runs": self.answers.asked}
+
+def failure_of(report: Report, orders: Orders) -> Failure | None:
+    """Return the first failure of a scenario with these orders that is one."""
+    return next((each for each in report.findings if not orders.stuck or each.kind is not Kind.DEADLOCK), None)
 
 
 def _note_kind(make: Callable[[], Any], found: list[type]) -> None:

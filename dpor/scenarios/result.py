@@ -19,8 +19,8 @@ class Covered:
 
     size       in words
     scenarios  how many were explored
-    all        True if these are all that there are, alike ones once, apart from those that get stuck
-    stuck      how many were left out: in one thread, an order of their calls waits for ever
+    all        True if these are all that there are, alike ones once
+    stuck      in how many an order of the calls waits for ever in one thread: that threads do is no failure there
     unsure     of how many of those explored not everything was covered
     """
 
@@ -36,7 +36,7 @@ class Covered:
             which = f"{plural(self.scenarios, 'scenario')} of {self.size}"
         notes = []
         if self.stuck:
-            notes.append(f"{self.stuck:,} left out, which wait for ever in one thread")
+            notes.append(f"{self.stuck:,} of them may wait for ever in one thread, too")
         if self.unsure:
             notes.append(f"{self.unsure:,} not covered")
         return f"{which} ({'; '.join(notes)})" if notes else which
@@ -169,7 +169,7 @@ class ConcurrentReport:
         }
 
 
-_WORDS = {Verdict.PASS: "PASSED", Verdict.FAIL: "FAILED"}
+_WORDS = {Verdict.PASS: "PASSED", Verdict.FAIL: "FAILED", Verdict.INCONCLUSIVE: "INCONCLUSIVE"}
 
 
 def answered(calls: Sequence[RecordedCall]) -> tuple[Answered, ...]:

@@ -65,8 +65,8 @@ class Size:
         return f"{text} after {plural(self.beginning, 'call')}" if self.beginning else text
 
     def count(self, calls: int) -> int:
-        """Return how many scenarios there are at most with so many different calls, those with exchanged threads once."""
-        number = calls**self.beginning
+        """Return how many scenarios of so many different calls there are at most, with exchanged threads once."""
+        number: int = calls**self.beginning
         for length, group in self._groups():
             number *= comb(calls**length + group - 1, group)
         return number

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -132,7 +132,7 @@ def _small(name: str) -> str:
 def _answers_in_source(answers: Sequence[Answer]) -> str | None:
     texts = []
     for answer in answers:
-        kind, *rest = answer  # type: ignore[misc]
+        kind, *rest = cast("tuple[str, Any]", answer)
         if kind == "raised":
             texts.append(repr(f"raises {rest[1]}"))
         elif kind == "returned" and _literal(rest[0]):
@@ -145,6 +145,6 @@ def _answers_in_source(answers: Sequence[Answer]) -> str | None:
 def _literal(frozen: Any) -> bool:
     """True if the text of a frozen value is a literal of the same value."""
     try:
-        return freeze(ast.literal_eval(frozen_in_words(frozen))) == frozen
+        return bool(freeze(ast.literal_eval(frozen_in_words(frozen))) == frozen)
     except (ValueError, SyntaxError):
         return False
