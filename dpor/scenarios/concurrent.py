@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,7 +45,6 @@ def concurrent(
     beginning: int = 1,
     specification: Factory | None = None,
     consistency: str = "linearizable",
-    invariants: Sequence[Callable[[Any], object]] = (),
     save: str | Path | None = None,
     options: Options | None = None,
     **changes: Any,
@@ -57,7 +56,6 @@ def concurrent(
     `threads`, `calls`, `beginning`: at most so many threads, calls in each, and calls before them.
     `specification`: what says which answers are right: a class without threads; None: the class itself, in one thread.
     `consistency`: linearizable, serializable (calls of different threads in any order) or quiescent (all calls).
-    `invariants`: functions of the object that must hold after every event.
     `save`: the file for the source of a scenario that fails. Further arguments are the options of `dpor.check`.
     """
     given = with_changes(options or Options(), changes, "dpor.concurrent")
@@ -76,7 +74,6 @@ def concurrent(
         lambda kind: calls_of(kind, operations),
         specification=specification,
         consistency=judged,
-        invariants=invariants,
         options=attrs.evolve(given, strategy=given.explorer, all=False),
     )
     return _Checking(bench, make, given, judged, None if save is None else Path(save)).run(

@@ -31,7 +31,6 @@ from dpor.python.program.system import PythonSystem
 from dpor.python.program.target import Target, load_target
 from dpor.python.specs import specifying
 from dpor.python.specs.histories import linearizable
-from dpor.python.specs.invariants import invariant
 from dpor.python.specs.known_answers import raised, returned
 from dpor.python.specs.linearizing import RecordedCall
 from dpor.scenarios.answers import Answer, Answers, Orders
@@ -140,12 +139,10 @@ class Bench:
         *,
         specification: Factory | None = None,
         consistency: Consistency = Consistency.LINEARIZABLE,
-        invariants: Sequence[Callable[[Any], object]] = (),
         options: Options,
     ) -> None:
         self._program = Program(make, specification)
         self._consistency = consistency
-        self._invariants = invariants
         self.options = options
         system = open_target(self._program, options)
         assert isinstance(system, PythonSystem)
@@ -205,9 +202,9 @@ class Bench:
         log: list[Log] = []
         self._program.after = _nothing
         if self._consistency is Consistency.LINEARIZABLE:
-            record = self._watched(linearizable(self.answers.specification(self._methods)))
+            record = linearizable(self.answers.specification(self._methods))
         else:
-            record = self._watched(functools.partial(self._logged, log))
+            record = functools.partial(self._logged, log)
             self._program.after = lambda: self._judge(log[-1], scenario, orders.allowed)
 
         self._program.job = lambda loaded: functools.partial(
@@ -237,14 +234,6 @@ class Bench:
                 return
             except AssumptionBroken:
                 pass
-
-    def _watched(self, record: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def watched(obj: Any) -> Any:
-            for check in self._invariants:
-                invariant(functools.partial(check, obj))
-            return record(obj)
-
-        return watched
 
     def _logged(self, logs: list[Log], obj: Any) -> Any:
         logs[:] = [Log(self._methods)]
