@@ -24,7 +24,7 @@ class Stale:
 
 
 class Register:
-    """Each thread writes into a cache of its own and reads that: nobody ever sees what others have written."""
+    """Each thread writes into a cache of its own and reads that; the main thread alone reads all of them."""
 
     def __init__(self) -> None:
         self.caches: dict[str, int] = {}
@@ -33,7 +33,8 @@ class Register:
         self.caches[threading.current_thread().name] = 1
 
     def read(self) -> int:
-        return self.caches.get(threading.current_thread().name, 0)
+        name = threading.current_thread().name
+        return max(self.caches.values(), default=0) if name == "MainThread" else self.caches.get(name, 0)
 
 
 class Model:
