@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from dpor.python.kernel.interest import assume, reached
     from dpor.python.specs.histories import linearizable
     from dpor.python.specs.invariants import invariant
+    from dpor.scenarios.concurrent import concurrent
+    from dpor.scenarios.operations import operation
 
 _HOMES = {
     "dpor.app.checking": ("check",),
@@ -65,6 +67,8 @@ _HOMES = {
     "dpor.python.kernel.interest": ("assume", "reached"),
     "dpor.python.specs.histories": ("linearizable",),
     "dpor.python.specs.invariants": ("invariant",),
+    "dpor.scenarios.concurrent": ("concurrent",),
+    "dpor.scenarios.operations": ("operation",),
     "dpor.core.schedule": ("SavedSchedule",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -96,9 +100,11 @@ __all__ = [
     "assume",
     "check",
     "choose",
+    "concurrent",
     "interleave",
     "invariant",
     "linearizable",
+    "operation",
     "outcomes",
     "reached",
     "refines",

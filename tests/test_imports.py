@@ -22,7 +22,7 @@ LAYERS = (
     {"findings"},
     {"report"},
     {"app"},
-    {"testing", "pytest"},
+    {"testing", "pytest", "scenarios"},
     {"cli"},
     {"dpor"},
 )
@@ -348,6 +348,7 @@ def test_the_front_starts_without_what_a_quick_verdict_does_not_need() -> None:
         "dpor.cli.doctor",
         "dpor.cli.explain",
         "dpor.cli.fuzz",
+        "dpor.cli.lincheck",
         "dpor.cli.options",
         "dpor.cli.workloads",
         "dpor.cli.completing",

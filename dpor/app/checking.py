@@ -64,6 +64,7 @@ class Session:
     mapped    True if `class_map` will be called
     keeper    keeps what is left of a search that is cut; None: nothing does
     resumed   what an earlier check has kept: this one goes on with it
+    opened    the target, opened for these options already; None: this check opens it
     explains  False if failures are reported as they were seen
     """
 
@@ -76,6 +77,7 @@ class Session:
         mapped: bool = False,
         keeper: Keeper | None = None,
         resumed: Checkpoint | None = None,
+        opened: Checkable | None = None,
         explains: bool = True,
     ) -> None:
         if options.outcomes:
@@ -87,6 +89,7 @@ class Session:
         self._remainder = Remainder(self._course, keeper)
         self._searching = Searching(self._course, self._remainder)
         self._suspects = suspects
+        self._given = opened
         self._branching: tuple[Branching, ...] = ()
 
     @property
@@ -143,6 +146,8 @@ class Session:
     def _opened(self) -> Checkable:
         """Open the target for the present stage, with the facts that are known."""
         course = self._course
+        if self._given is not None and course.opened is None:
+            return self._given
         known = course.opened.facts() if course.opened is not None else None
         if course.resumed is not None and course.resumed.facts is not None:
             known = {**course.resumed.facts, "locations": course.resumed.locations}

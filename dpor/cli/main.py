@@ -42,6 +42,7 @@ from dpor.cli.completing import files, strategies
 from dpor.cli.doctor import doctor
 from dpor.cli.explain import explain
 from dpor.cli.fuzz import fuzz
+from dpor.cli.lincheck import lincheck
 from dpor.cli.options import options_for
 from dpor.cli.workloads import workloads
 from dpor.core.errors import BadSchedule, UserError
@@ -386,4 +387,5 @@ cli.add_command(compare)
 cli.add_command(doctor)
 cli.add_command(explain)
 cli.add_command(fuzz)
+cli.add_command(lincheck)
 cli.add_command(workloads)

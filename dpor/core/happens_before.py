@@ -307,8 +307,9 @@ class HappensBefore:
                 operation, before = self.trace.operations[position], self.trace.befores[position]
                 assert before is not None
                 place = _place(location, operation.accesses)
-                if operation.rule is None:  # a plain access, whose state counts writes
-                    state += operation.accesses[place][1] is not READ  # type: ignore[operator]
+                if operation.rule is None:  # a plain access, whose state counts writes, unless it has none
+                    if state is not None:
+                        state += operation.accesses[place][1] is not READ  # type: ignore[operator]
                 else:
                     applied = operation.applied((*before[:place], state, *before[place + 1 :]))
                     assert applied is not None

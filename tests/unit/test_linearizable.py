@@ -57,6 +57,21 @@ def test_a_counter(make: type[Counter], verdict: str, strategy: str) -> None:
     assert dpor.check(scenario, strategy=strategy).verdict == verdict
 
 
+def test_calls_that_follow_one_another_in_a_thread_may_take_a_lock() -> None:
+    """The order of calls is a location without a state, which takes part in operations of locks that have one."""
+
+    def scenario() -> None:
+        counter = dpor.linearizable(Counter)(LockedCounter())
+
+        def twice() -> None:
+            counter.add()
+            counter.add()
+
+        run(twice, counter.add)
+
+    assert dpor.check(scenario).verdict == "pass"
+
+
 def test_the_history_is_shown() -> None:
     def scenario() -> None:
         counter = dpor.linearizable(Counter)(Counter())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from dpor.core.home import is_workload
+from dpor.core.home import is_program
 from dpor.python.kernel.library import CLOSED, GIVES_MODULES, MODELLED, PARTS, STDLIB
 
 ROOT_MARKS: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
@@ -37,8 +37,8 @@ class Border:
         self._least_root = directory.resolve()
 
     def include(self, name: str) -> None:
-        """Let the module's top package be the program's. (Our workloads are at all times.)"""
-        if not is_workload(name):
+        """Let the module's top package be the program's. (Our programs are at all times.)"""
+        if not is_program(name):
             self._packages += (f"{name.partition('.')[0]}.",)
 
     def include_module(self, name: str) -> None:
@@ -55,7 +55,7 @@ class Border:
 
     def is_chosen(self, name: str) -> bool:
         """True if the module is of a package that is instrumented by its name, wherever it is."""
-        return is_workload(name) or name.partition(".")[0] in self.acting or f"{name}.".startswith(self._packages)
+        return is_program(name) or name.partition(".")[0] in self.acting or f"{name}.".startswith(self._packages)
 
     def is_inside(self, name: str, origin: str | None) -> bool:
         """True if the module of this name and file is the program's."""

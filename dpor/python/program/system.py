@@ -170,6 +170,14 @@ class PythonSystem:
         self._loader.clear()
         self._search.workers.end()
 
+    def begin_other(self) -> None:
+        """From now on the target does something else with the same modules: forget what is known of the runs so far,
+        apart from facts about the program."""
+        self._loader.tables.restore()
+        self._begun = self._runs
+        self._capture = Capture(self._search, self._loader, [PythonSystem._main.__code__, OUTERMOST])
+        _forget_operations()
+
     # ------------------------------------------------------------------ loading
 
     def _hooks(self, module: str) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from dpor.python.sharing import shared_object, shared_objects
 from dpor.python.specs import specifying
 from dpor.python.specs.frozen_values import freeze, frozen_in_words, state_of
 from dpor.python.specs.just_in_time import Judge, StateNotKnown
+from dpor.python.specs.known_answers import KnownAnswers, answer_in_words, raised, returned
 from dpor.python.specs.linearizing import RecordedCall, TooLong, drawn, is_linearizable, needed
 
 T = TypeVar("T")
@@ -95,17 +96,15 @@ class History:
         except UnwindThread:
             raise
         except Exception as error:
-            self._ended(call, _raised(error))
+            self._ended(call, raised(error))
             raise
         self._ended(call, self._returned(result))
         return result
 
     def _returned(self, result: Any) -> Hashable:
-        if result is self.obj:
-            return ("itself",)
-        if isinstance(shared_objects.table.get(id(result)), shared_object.SharedObject):
+        if result is not self.obj and isinstance(shared_objects.table.get(id(result)), shared_object.SharedObject):
             incomplete(f"{self._name}: an answer is a {type(result).__qualname__} that threads share, and may change")
-        return ("returned", freeze(result))
+        return returned(self.obj, result)
 
     def _ended(self, made: _Made, answer: Hashable) -> None:
         call, beginning = made.call, specifying.present().beginning.get(run.current.id, [])
@@ -156,14 +155,16 @@ class History:
         obj = self.specification()
         answer: Hashable = None
         for call in order:
+            if isinstance(obj, KnownAnswers):
+                answer = obj.__answer__(call)
+                continue
             try:
-                result = getattr(obj, call.method)(*call.args, **call.kwargs)
-                answer = ("itself",) if result is obj else ("returned", freeze(result))
+                answer = returned(obj, getattr(obj, call.method)(*call.args, **call.kwargs))
             except UnwindThread:
                 raise
             except Exception as error:
-                answer = _raised(error)
-        return answer, state_of(obj)
+                answer = raised(error)
+        return answer, obj.__state__() if isinstance(obj, KnownAnswers) else state_of(obj)
 
     def _answers_so(self, order: Sequence[RecordedCall]) -> bool:
         return order[-1].ended is None or self._performed(order)[0] == order[-1].answer
@@ -219,16 +220,10 @@ class _Made:
         history.events.append(("call", call.thread, call.method, freeze(call.args), freeze(call.kwargs)))
 
 
-def _raised(error: BaseException) -> Hashable:
-    return ("raised", type(error).__module__, type(error).__qualname__)
-
-
 def _in_words(call: RecordedCall) -> str:
     args = [frozen_in_words(freeze(arg)) for arg in call.args]
     args += [f"{name}={frozen_in_words(freeze(arg))}" for name, arg in call.kwargs.items()]
-    kind, *rest = cast("tuple[str, Any]", call.answer)
-    answer = "itself" if kind == "itself" else frozen_in_words(rest[0]) if kind == "returned" else f"raises {rest[-1]}"
-    return f"{call.method}({', '.join(args)}) -> {answer}"
+    return f"{call.method}({', '.join(args)}) -> {answer_in_words(call.answer)}"
 
 
 # ---------------------------------------------------------------------- in place of the object
