@@ -27,6 +27,16 @@ def report(error: BaseException) -> None:
         run.exceptions.append(ThreadFailure(run.current, error, message(error)))
 
 
+def report_end(error: BaseException) -> None:
+    """As `report`, for an exception that has left the target, unless it is a regular end of the program. Goes on with
+    unwinding."""
+    if isinstance(error, SystemExit) and error.code in (None, 0):
+        return
+    report(error)
+    if isinstance(error, UnwindThread):
+        raise error
+
+
 def message(error: BaseException) -> str:
     """Format as `Type: text`, whatever the program's `__str__` does."""
     try:

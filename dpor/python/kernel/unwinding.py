@@ -8,7 +8,8 @@ to its end without blocking; a thread that catches even this exception is given 
 
 from __future__ import annotations
 
-from typing import NoReturn
+import sys
+from typing import Any, NoReturn
 
 from greenlet import getcurrent
 
@@ -57,3 +58,18 @@ def unwind() -> None:
     run.unwinding = False
     run.by_thread_object.clear()
     run.threads.clear()
+
+
+class Quietly:
+    """Context in which the unwinding of a thread in a `__del__` is not reported as an ignored exception."""
+
+    def __enter__(self) -> None:
+        self._before = sys.unraisablehook
+        sys.unraisablehook = self._report
+
+    def __exit__(self, *_: object) -> None:
+        sys.unraisablehook = self._before
+
+    def _report(self, unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, UnwindThread):
+            self._before(unraisable)

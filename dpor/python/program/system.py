@@ -46,7 +46,7 @@ from dpor.python.hooks import attributes, failures
 from dpor.python.hooks.calls.contexts import report_shared_contexts
 from dpor.python.hooks.calls.files import FILES
 from dpor.python.hooks.table import all_hooks
-from dpor.python.kernel import driving, interest, timing
+from dpor.python.kernel import driving, interest, timing, unwinding
 from dpor.python.kernel.assumptions import INSTRUMENTED, STARTS, about
 from dpor.python.kernel.driving import SearchState
 from dpor.python.kernel.library import BENEATH, MODELLED
@@ -274,7 +274,7 @@ class PythonSystem:
         afterwards."""
         driving.refuse_nesting()
         run.serve(self._layers)
-        with self._loader.importing(), self._sink, _UnwoundQuietly():
+        with self._loader.importing(), self._sink, unwinding.Quietly():
             self._capture.begin_run()
             spinning.begin_run(self._capture)
             specifying.begin_run(self._search.facts, self._search.operations)
@@ -357,12 +357,12 @@ class PythonSystem:
             try:
                 self._returned = _seen(target.function()())
             except BaseException as error:
-                _report(error)
+                failures.report_end(error)
             finally:
                 try:
                     target.finish()
                 except BaseException as error:
-                    _report(error)
+                    failures.report_end(error)
             self._stdlib.run_atexit()
         finally:
             perform(_END, self._stdlib.main_thread())
@@ -649,30 +649,6 @@ class PythonSystem:
             self._withdrawn.update(facts.get("withdrawn", ()))
         except (TypeError, KeyError, ValueError) as error:
             raise BadSchedule(f"the facts of the schedule are damaged: {error}") from error
-
-
-class _UnwoundQuietly:
-    """Context in which the unwinding of a thread in a `__del__` is not reported as an ignored exception."""
-
-    def __enter__(self) -> None:
-        self._before = sys.unraisablehook
-        sys.unraisablehook = self._report
-
-    def __exit__(self, *_: object) -> None:
-        sys.unraisablehook = self._before
-
-    def _report(self, unraisable: Any) -> None:
-        if not issubclass(unraisable.exc_type, UnwindThread):
-            self._before(unraisable)
-
-
-def _report(error: BaseException) -> None:
-    """Note an exception that has left the target as a finding, unless it is a regular end of the program."""
-    if isinstance(error, SystemExit) and error.code in (None, 0):
-        return
-    failures.report(error)
-    if isinstance(error, UnwindThread):
-        raise error
 
 
 def _thawed(fact: Any) -> object:
