@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 import types
 from collections.abc import Callable
+from pathlib import Path
 
 from dpor.python.hooks.calls import call
 from dpor.python.kernel import assumptions
@@ -60,6 +61,12 @@ def place(error: BaseException, is_program_file: Callable[[str], bool]) -> tuple
             found = (filename, tb.tb_lineno)
         tb = tb.tb_next
     return found
+
+
+def place_in_words(error: BaseException, is_program_file: Callable[[str], bool]) -> str:
+    """Return that place as a text to be added to a message; "" if there is none."""
+    file, line = place(error, is_program_file)
+    return "" if file is None else f" ({Path(file).name}:{line})"
 
 
 def traceback_lines(error: BaseException, message: str, is_program_file: Callable[[str], bool]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -205,7 +204,7 @@ class PythonSystem:
             except (UnwindThread, InternalError, KeyboardInterrupt):
                 raise
             except BaseException as error:
-                where = _where(error, self._loader)
+                where = failures.place_in_words(error, self._loader.is_program_file)
                 failed.append(BadTarget(f"{_name(self._given)} cannot be imported: {failures.message(error)}{where}"))
 
         failed: list[UserError] = []
@@ -345,7 +344,7 @@ class PythonSystem:
         try:
             self.initial_state.set_up()
         except Exception as error:
-            where = _where(error, self._loader)
+            where = failures.place_in_words(error, self._loader.is_program_file)
             if isinstance(error, DporError) or not where:  # none of the program's modules raised it
                 raise
             raise BadTarget(
@@ -677,11 +676,6 @@ def _name(target: str | Callable[[], object] | Opener) -> str:
     if callable(target):
         return getattr(target, "__qualname__", repr(target))
     return target if isinstance(target, str) else target.name
-
-
-def _where(error: BaseException, loader: Loader) -> str:
-    file, line = failures.place(error, loader.is_program_file)
-    return "" if file is None else f" ({Path(file).name}:{line})"
 
 
 def _has_ended(thread: ModelThread) -> bool:
