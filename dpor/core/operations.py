@@ -117,7 +117,7 @@ class Operation:
     value, alternatives   of a data choice: the value taken, and the number of values
     barrier       True if it is ordered after everything before it (time passing when nothing else can move)
     starts        the thread whose first event comes after this one; -1: none
-    unsettled     True if what others do first may change its accesses: in a plan it has those with which it was seen
+    unsettled     True if it was met where what others do first may change its accesses (a plan has those that were seen)
     visible       the `Discipline` that knows that all its accesses are visible; None: none does
     """
 
@@ -148,7 +148,6 @@ class Operation:
         alternatives: int,
         barrier: bool,
         starts: ThreadId,
-        unsettled: bool = False,
     ) -> None:
         self._table = table
         self._outcomes: dict[tuple[Mode, ...], Operation] = {}
@@ -161,7 +160,7 @@ class Operation:
         self.alternatives = alternatives
         self.barrier = barrier
         self.starts = starts
-        self.unsettled = unsettled
+        self.unsettled = False
         self.visible: object = None
 
     @property
@@ -176,7 +175,6 @@ class Operation:
             self.alternatives,
             self.barrier,
             self.starts,
-            self.unsettled,
         )
 
     def enabled(self, states: States) -> bool:
@@ -300,9 +298,8 @@ class OperationTable:
         alternatives: int = 1,
         barrier: bool = False,
         starts: ThreadId = -1,
-        unsettled: bool = False,
     ) -> Operation:
-        key = (kind, accesses, rule, thread, value, alternatives, barrier, starts, unsettled)
+        key = (kind, accesses, rule, thread, value, alternatives, barrier, starts)
         operation = self._operations.get(key)
         if operation is None:
             operation = Operation(self, *key)

@@ -249,7 +249,7 @@ def strategies_with(option: str) -> list[str]:
     """Return the names of the strategies that use an option; an empty list if all use it.
 
     >>> strategies_with("depth"), strategies_with("max_steps")
-    (['pct'], [])
+    (['pct', 'hunt'], [])
     """
     return [name for name, strategy in STRATEGIES.items() if option in strategy.options]
 

@@ -33,19 +33,20 @@ class Outline(Operation):
         self, kind: str, accesses: Accesses, value: int, alternatives: int, barrier: bool, unsettled: bool
     ) -> None:
         table: OperationTable = None  # type: ignore[assignment]
-        super().__init__(table, kind, accesses, None, -1, value, alternatives, barrier, -1, unsettled)
+        super().__init__(table, kind, accesses, None, -1, value, alternatives, barrier, -1)
+        self.unsettled = unsettled
 
     def is_of(self, operation: Operation) -> bool:
         """True if the operation could be the one that was outlined."""
-        return _described(self) == _described(operation)
+        return _described(self)[:-1] == _described(operation)[:-1]
 
 
 _Described: TypeAlias = tuple[str, Accesses, int, int, bool, bool]
 
 
 def _described(operation: Operation) -> _Described:
-    kind, accesses, _, _, value, alternatives, barrier, _, unsettled = operation.described
-    return kind, accesses, value, alternatives, barrier, unsettled
+    kind, accesses, _, _, value, alternatives, barrier, _ = operation.described
+    return kind, accesses, value, alternatives, barrier, operation.unsettled
 
 
 def nodes_for(part: Node) -> Iterator[Node]:

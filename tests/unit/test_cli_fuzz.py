@@ -188,7 +188,7 @@ def test_ctrl_c_keeps_the_smallest_program_so_far(monkeypatch: pytest.MonkeyPatc
     done = run("fuzz")
     assert done.exit_code == 3
     assert done.stdout.startswith(
-        "INTERRUPTED  none, classic, source, optimal, full, original, sa, dpor, dpor+static: no fault on "
+        "INTERRUPTED  none, classic, source, optimal, full, original, alone, sa, dpor, dpor+static: no fault on "
     )
     monkeypatch.setitem(STRATEGIES, "source", as_source(Forgetful))
     first = testing.fuzz(["source"])

@@ -152,7 +152,9 @@ def yield_before_changing(me: ModelThread, reread: Callable[[], Accesses]) -> Op
 
 def unsettled(kind: str, accesses: Accesses) -> Operation:
     """Return an operation whose accesses other threads may change before it is performed."""
-    return run.operations.intern(kind, accesses, unsettled=True)
+    operation = run.operations.intern(kind, accesses)
+    operation.unsettled = True
+    return operation
 
 
 def pending_of(thread: ModelThread) -> Operation | None:

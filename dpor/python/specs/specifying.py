@@ -147,7 +147,8 @@ class Specifications:
             accesses = operation.accesses + orders
             done = operation
             if orders:
-                done = self._operations.intern(operation.kind, accesses, unsettled=True)
+                done = self._operations.intern(operation.kind, accesses)
+                done.unsettled = True
             self._ordered[key] = done
         return done
 
