@@ -117,7 +117,7 @@ class Operation:
     value, alternatives   of a data choice: the value taken, and the number of values
     barrier       True if it is ordered after everything before it (time passing when nothing else can move)
     starts        the thread whose first event comes after this one; -1: none
-    unsettled     True if it was met where what others do first may change its accesses (a plan has those that were seen)
+    unsettled     True if it was met where what others do may change its accesses (a plan has those that were seen)
     visible       the `Discipline` that knows that all its accesses are visible; None: none does
     """
 

@@ -66,7 +66,8 @@ class SearchOfPart(Optimal):
     def _go_back(self) -> bool:
         if len(self.nodes) > self.part.depth:
             first_left(self.nodes[-1], self.part)
-        return self.take_next(None)
+        self._next = self.jobs.next(None, self.stats.events)
+        return self._next is not None
 
     def rest(self) -> dict[str, Any]:
         """Return, as JSON, what is left of the part and what leaves it."""

@@ -65,13 +65,14 @@ class Operations:
 
     def __init__(self) -> None:
         self._described: dict[_Described, int] = {}
-        self._numbers: dict[Operation, int] = {}
+        self._numbers: dict[tuple[Operation, bool], int] = {}
 
     def number_of(self, operation: Operation) -> int:
-        number = self._numbers.get(operation)
+        known = operation, operation.unsettled  # it may become unsettled meanwhile
+        number = self._numbers.get(known)
         if number is None:
             number = self._described.setdefault(_described(operation), len(self._described))
-            self._numbers[operation] = number
+            self._numbers[known] = number
         return number
 
     def to_json(self) -> list[Any]:

@@ -356,12 +356,7 @@ class Search(StatelessSearch):
                     self.choose_again(position, action, operation.with_value(value))
 
     def _go_back(self) -> bool:
-        return self.take_next(first_left(self.nodes[-1]))
-
-    def take_next(self, first: Node | None) -> bool:
-        """Choose the job with which the next run begins, given the first in the order of the tree. Returns False if
-        there is none."""
-        job = self.jobs.next(first, self.stats.events)
+        job = self.jobs.next(first_left(self.nodes[-1]), self.stats.events)
         if job is not None and (earlier := unsettled_before(job)) is not None:
             self.jobs.add(job)
             job = earlier

@@ -18,7 +18,7 @@ from dpor.testing import Observed, Spec, TooLarge, explore, make_program
 from dpor.testing.judging import MakeExplorer
 
 FIRST = int(os.environ.get("DPOR_ALONE_FIRST", "0"))
-PROGRAMS = int(os.environ.get("DPOR_ALONE_PROGRAMS", "150"))
+PROGRAMS = int(os.environ.get("DPOR_ALONE_PROGRAMS", "60"))
 
 CONFIGURATIONS: dict[str, MakeExplorer] = {
     f"{escape}, {locks}, {store}": partial(Alone, escape=escape, locks=locks, store=store)

@@ -23,7 +23,7 @@ from dpor.python.program.system import PythonSystem
 from dpor.testing import Observed, TooLarge, explore
 from dpor.testing.conditional_programs import conditional_program
 
-EXAMPLES = int(os.environ.get("DPOR_CONDITIONAL_EXAMPLES", "24"))
+EXAMPLES = int(os.environ.get("DPOR_CONDITIONAL_EXAMPLES", "12"))
 """By hand: DPOR_CONDITIONAL_EXAMPLES=5000."""
 FIRST = int(os.environ.get("DPOR_CONDITIONAL_FIRST", "0"))
 BLOCKS = 4

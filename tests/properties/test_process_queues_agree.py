@@ -18,7 +18,7 @@ import pytest
 from dpor.python.dropins import process_queues
 from tests.source_outcomes import outcomes
 
-PROGRAMS = int(os.environ.get("DPOR_DROPIN_PROGRAMS", "6"))
+PROGRAMS = int(os.environ.get("DPOR_DROPIN_PROGRAMS", "2"))
 FIRST = int(os.environ.get("DPOR_DROPIN_FIRST", "0"))
 
 AROUND = '''
