@@ -107,6 +107,8 @@ EXPECTED = {
     "test.test_bdb.StateTestCase.*": FRAMES,
     "*.TestIncompleteFrameAreInvisible.test_sneaky_frame_object": FRAMES,
     "test.test_funcattrs.FunctionPropertiesTest.test___builtins__": FOREIGN,
+    "test.test_generators.ModifyUnderlyingIterableTest.test_new_gen_from_gi_code": FOREIGN,
     "test.test_types.FunctionTests.test_function_type_defaults": FOREIGN,
+    "test.test_types.TypesTests.test_names": NAMES,
 }
 """Tests that fail with hooks (as patterns), and why that is as it should be."""
